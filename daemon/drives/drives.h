@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * drives - the state of every drive: who it is, what was read of it and when, what is read next.
+ *
+ * Talks to the broker, decides when a drive is busy, unresponsive or removed, learns what a drive
+ * does not have, publishes snapshots and puts readings into the store.
+ *
+ * Owns:     its event sources, the connection to the broker, all drive state.
+ * Threads:  loop thread only; readers use the hub.
+ * Blocking: never.
+ * Limits:   EM_DRIVES_MAX drives; one request per drive is out at a time.
+ */
+#include <systemd/sd-event.h>
+#include "daemon/drives/snapshot.h"
+#include "daemon/store/store.h"
+
+#define EM_DRIVES_MAX 4096u
+
+/* How often each page is read; 0 is not allowed (10 ms .. 7 days). */
+struct em_poll_intervals {
+	uint64_t page_us[EM_PAGE_COUNT]; /* EM_PAGE_IDENTIFY_NS: namespaces; set it like Identify */
+};
+
+/* Intervals of one drive that differ from the common ones. */
+struct em_poll_override {
+	char serial[64];
+	struct em_poll_intervals intervals;
+};
+
+struct em_drives_config {
+	char broker_socket[108];
+	struct em_poll_intervals intervals;
+	struct em_poll_override *overrides; /* owned by the config's maker; copied by drives */
+	unsigned override_count;
+};
+
+struct em_drives;
+
+/* store may be NULL (nothing is kept). Loads known drives from it: they are `removed` until seen. */
+int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drives_config *config,
+		  struct em_hub *hub, struct em_store *store);
+/* New intervals take effect at once; the broker's socket is fixed at start. */
+int em_drives_reconfigure(struct em_drives *drives, const struct em_drives_config *config);
+struct em_drives *em_drives_free(struct em_drives *drives);
+
+/* The history tables that em_drives writes, built from the field tables; static lifetime. */
+const struct em_store_table *em_drives_tables(unsigned *ret_count);
+/* The table that holds this field, or NULL: its name, and the field's row. */
+const struct em_page *em_drives_history_page(const char *field_key);

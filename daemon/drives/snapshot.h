@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * snapshot - what emberd knows of all drives at one moment, for readers on other threads.
+ *
+ * The loop thread builds a new snapshot from the drives that changed and the unchanged parts of the
+ * last one, and publishes it. Readers take a reference, read as long as they like, and give it back.
+ *
+ * Owns:     a snapshot owns references to its drives, a drive to its page bytes. Immutable once
+ *           published.
+ * Threads:  hub get/publish and ref/unref from any thread; building on the loop thread only.
+ * Blocking: never (a mutex held for a pointer swap).
+ * Limits:   EM_NAMESPACES_MAX namespaces per drive.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "lib/nvme/page.h"
+
+#define EM_DRIVE_ID_SIZE  17 /* 16 hexadecimal digits and NUL */
+#define EM_NAMESPACES_MAX 1024u
+
+#define EM_DRIVE_STATES(X)                                                                         \
+	X(OK, "ok")                                                                                \
+	X(BUSY, "busy")                 /* the kernel is resetting it */                           \
+	X(UNRESPONSIVE, "unresponsive") /* three misses */                                         \
+	X(REMOVED, "removed")           /* its node is gone */                                     \
+	X(RETIRED, "retired")           /* taken away by a person */
+
+#define EM_X(id, name) EM_STATE_##id,
+enum em_drive_state { EM_DRIVE_STATES(EM_X) EM_STATE_COUNT };
+#undef EM_X
+const char *em_drive_state_name(enum em_drive_state state);
+
+/* How the last attempt to read a page ended. */
+#define EM_READ_STATUSES(X)                                                                        \
+	X(NEVER, "never-read")                                                                     \
+	X(OK, "ok")                                                                                \
+	X(NO_READING, "no-reading")   /* the drive answered bytes that are none */                 \
+	X(SHORT, "short")             /* fewer bytes than the page has */                          \
+	X(REFUSED, "refused")         /* the drive does not have it: not asked again */            \
+	X(UNSUPPORTED, "unsupported") /* the drive does not announce it: never asked */            \
+	X(STATUS, "status")           /* another NVMe status */                                    \
+	X(TIMEOUT, "timeout")                                                                      \
+	X(STUCK, "stuck")                                                                          \
+	X(BUSY, "busy")                                                                            \
+	X(GONE, "gone")                                                                            \
+	X(DENIED, "denied")                                                                        \
+	X(NEEDS_CONFIRMATION, "needs-confirmation")                                                \
+	X(HOST_ERROR, "host-error")
+
+#define EM_X(id, name) EM_READ_##id,
+enum em_read_status { EM_READ_STATUSES(EM_X) EM_READ_COUNT };
+#undef EM_X
+const char *em_read_status_name(enum em_read_status status);
+
+/* Page bytes shared by snapshots. */
+struct em_blob {
+	int refs; /* atomic */
+	uint32_t len;
+	uint8_t data[];
+};
+struct em_blob *em_blob_new(const void *data, size_t len); /* NULL: no memory */
+struct em_blob *em_blob_ref(struct em_blob *blob);
+struct em_blob *em_blob_unref(struct em_blob *blob); /* NULL ok; returns NULL */
+
+/*
+ * One page of one drive or namespace. data stays the last valid reading while later attempts fail:
+ * status tells of the attempt, read_* of the data.
+ */
+struct em_page_read {
+	enum em_read_status status;
+	uint16_t nvme_status; /* EM_READ_STATUS, EM_READ_REFUSED */
+	int err;              /* EM_READ_HOST_ERROR */
+	bool zeroes;          /* EM_READ_NO_READING: all zero (else all ones) */
+	int64_t attempted_us; /* real time; 0 = never */
+	int64_t read_us;      /* real time of data; 0 = no data */
+	uint64_t read_mono_us; /* the same by em_monotonic_us(); 0 = before this start of emberd */
+	uint64_t interval_us; /* how often it is read; 0 = not at all */
+	struct em_blob *data; /* NULL = no valid reading yet */
+};
+
+struct em_namespace_snap {
+	uint32_t nsid;
+	struct em_page_read page;
+};
+
+struct em_drive_snap {
+	int refs; /* atomic */
+	char id[EM_DRIVE_ID_SIZE];
+	/* Clean text (lib/base/text.h). */
+	char device[32], serial[64], model[64], firmware[32];
+	char subsystem_nqn[256], address[64], transport[32], cntlid[16];
+	enum em_drive_state state;
+	int64_t state_since_us; /* real time */
+	char state_detail[160]; /* why, for people; "" = nothing to say */
+	int64_t last_answer_us; /* real time of the last completed command; 0 = never */
+	struct em_nvme_ctx ctx;
+	struct em_page_read pages[EM_PAGE_CTRL_COUNT];
+	struct em_page_read namespace_list; /* no data; status and times of the list itself */
+	unsigned namespace_count;
+	struct em_namespace_snap *namespaces; /* ascending nsid */
+	uint64_t commands, events;            /* sent to the broker for it; events heard */
+	uint64_t errors[EM_READ_COUNT];       /* attempts by how they ended, all but OK and NEVER */
+	unsigned misses;                      /* in a row */
+	uint64_t last_duration_us;            /* of the last completed command */
+};
+
+struct em_snapshot {
+	int refs; /* atomic */
+	int64_t taken_us;
+	uint64_t taken_mono_us;
+	bool broker_connected;
+	uint64_t broker_requests; /* sent since start */
+	unsigned count;
+	struct em_drive_snap *drives[]; /* by device in natural order, removed ones last */
+};
+
+struct em_drive_snap *em_drive_snap_new(void); /* zeroed, one reference */
+struct em_drive_snap *em_drive_snap_ref(struct em_drive_snap *snap);
+struct em_drive_snap *em_drive_snap_unref(struct em_drive_snap *snap);
+struct em_snapshot *em_snapshot_new(unsigned count); /* zeroed, one reference */
+struct em_snapshot *em_snapshot_ref(struct em_snapshot *snap);
+struct em_snapshot *em_snapshot_unref(struct em_snapshot *snap);
+
+/* Age of a reading at now (both clocks given, so that tests choose); -1 when there is none. */
+int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us);
+
+/*
+ * Finds a drive by id, serial, device name or unique prefix of id or serial (exact before prefix).
+ * Returns its index, -ENOENT, or -ENOTUNIQ.
+ */
+int em_snapshot_find(const struct em_snapshot *snap, const char *text);
+
+struct em_hub;
+struct em_hub *em_hub_new(void); /* holds an empty snapshot */
+struct em_hub *em_hub_free(struct em_hub *hub);
+void em_hub_publish(struct em_hub *hub, struct em_snapshot *snap); /* takes the reference */
+struct em_snapshot *em_hub_get(struct em_hub *hub);                /* a new reference, never NULL */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * store - history in SQLite: one writer thread, many readers.
+ *
+ * The caller describes its tables by column names (from the field tables); the store creates what is
+ * missing, and adds columns that a newer Ember knows. 128-bit numbers are kept exactly: an integer
+ * where it fits into 63 bits, else decimal text. Times are microseconds since 1970, UTC.
+ *
+ * Owns:     the writer thread, the database connection, the queue. Rows put are copied.
+ * Threads:  put functions and status from any thread; a reader belongs to the thread that opened it.
+ * Blocking: put never blocks on the disk. open and close do. Readers wait at most their deadline.
+ * Errors:   0 or -errno; a database that cannot be written does not fail put(): rows wait in the
+ *           queue, the oldest are dropped above EM_STORE_QUEUE_MAX and counted, and status() says so.
+ *           A broken file is set aside (name + ".broken-<time>") and a new one is made; a file of a
+ *           newer schema is refused by open with -EPROTONOSUPPORT and left alone.
+ * Limits:   EM_STORE_QUEUE_MAX rows wait; raw rows are kept for raw_keep_us, pruned in small steps.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "lib/base/u128.h"
+
+#define EM_STORE_QUEUE_MAX 65536u
+
+/* A history table: key columns drive, nsid, at are the store's own; columns are the caller's. */
+struct em_store_table {
+	const char *name;            /* [a-z_]+ */
+	const char *const *columns;  /* [a-z0-9_]+ */
+	unsigned column_count;
+};
+
+struct em_store_cell {
+	enum { EM_CELL_NULL, EM_CELL_UINT, EM_CELL_INT, EM_CELL_REAL, EM_CELL_TEXT } kind;
+	em_u128 number;  /* EM_CELL_UINT */
+	int64_t integer; /* EM_CELL_INT */
+	double real;     /* EM_CELL_REAL */
+	const char *text; /* EM_CELL_TEXT, and EM_CELL_UINT beyond 128 bits as digits */
+};
+
+struct em_store_config {
+	const char *directory; /* exists; ember.db is made in it */
+	const struct em_store_table *tables;
+	unsigned table_count;
+	uint64_t raw_keep_us; /* 0 = for ever */
+};
+
+/* What is kept of a drive between two starts. Texts are clean; identity is the raw key. */
+struct em_store_drive {
+	char id[17];
+	uint8_t identity[600]; /* raw NQN, NUL, raw serial, and an ordinal */
+	unsigned identity_len;
+	char device[32], serial[64], model[64], firmware[32], subsystem_nqn[256], address[64];
+	char transport[32], cntlid[16];
+	char state[16];
+	int64_t first_seen_us, last_seen_us, state_since_us;
+};
+
+struct em_store;
+
+/* On failure *ret_message (may be NULL) is a static or store-owned sentence for people. */
+int em_store_open(struct em_store **ret, const struct em_store_config *config,
+		  const char **ret_message);
+/* Writes what is queued (waiting at most grace_us), stops the thread, closes. */
+struct em_store *em_store_close(struct em_store *store, uint64_t grace_us);
+
+/* One row of a history table (index into config.tables). cells has that table's column_count. */
+int em_store_put_row(struct em_store *store, unsigned table, const char *drive_id, uint32_t nsid,
+		     int64_t at_us, const struct em_store_cell *cells);
+/* The newest bytes of a page, so that a restart shows the last values with their age. */
+int em_store_put_page(struct em_store *store, const char *drive_id, const char *page, uint32_t nsid,
+		      int64_t at_us, const void *data, size_t len);
+/* Inserts or updates by id; a changed device name also goes into the names' history. */
+int em_store_put_drive(struct em_store *store, const struct em_store_drive *drive);
+
+struct em_store_status {
+	bool ok;            /* the last write succeeded, or nothing was written yet */
+	char detail[200];   /* why not, for people */
+	uint64_t queued;    /* rows waiting */
+	uint64_t written;   /* rows since start */
+	uint64_t dropped;   /* rows lost since start */
+};
+void em_store_get_status(struct em_store *store, struct em_store_status *ret);
+
+/* At start, before the loop: calls back for each known drive / last page. Stops on non-zero. */
+typedef int em_store_drive_fn(void *userdata, const struct em_store_drive *drive);
+typedef int em_store_page_fn(void *userdata, const char *drive_id, const char *page, uint32_t nsid,
+			     int64_t at_us, const uint8_t *data, size_t len);
+int em_store_load_drives(struct em_store *store, em_store_drive_fn *fn, void *userdata);
+int em_store_load_pages(struct em_store *store, em_store_page_fn *fn, void *userdata);
+
+/* A read-only connection. */
+struct em_store_reader;
+int em_store_reader_open(struct em_store *store, struct em_store_reader **ret);
+struct em_store_reader *em_store_reader_close(struct em_store_reader *reader);
+
+struct em_store_range {
+	const char *table, *column; /* must be among config.tables */
+	const char *drive_id;
+	uint32_t nsid;
+	int64_t from_us, to_us; /* from <= at < to */
+	uint64_t step_us;       /* 0 = every reading; else the last reading of each step */
+	unsigned limit;
+	uint64_t deadline_us; /* monotonic: give up then */
+};
+
+/* Digits, a number or text exactly as stored; NULL = the drive gave none. Oldest first. */
+typedef int em_store_point_fn(void *userdata, int64_t at_us, const char *value);
+/*
+ * 0, or 1 when more points exist than limit. -ENOENT unknown table or column, -ETIMEDOUT the
+ * deadline, -EAGAIN busy or unavailable now (answer 503), else what the callback returned.
+ */
+int em_store_history(struct em_store_reader *reader, const struct em_store_range *range,
+		     em_store_point_fn *fn, void *userdata);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * log - one line to the journal when the journal reads our stderr ($JOURNAL_STREAM), else to
+ * stderr with the <N> prefix that sd-daemon defines.
+ *
+ * The function that decides logs once; libraries below it return errors instead.
+ * Threads: any. Blocking: as write(2) on stderr.
+ */
+#include <syslog.h>
+
+/* Fields beside the text; NULL or 0 leaves one out. */
+struct em_log_fields {
+	const char *drive;      /* EM_DRIVE=      id of the drive */
+	const char *device;     /* EM_DEVICE=     nvme0 */
+	const char *operation;  /* EM_OPERATION=  name from lib/ipc/proto.h */
+	const char *class_name; /* EM_CLASS=      read, arm, test, provision, firmware, erase */
+	const char *answer;     /* EM_ANSWER=     name from lib/ipc/proto.h */
+	const char *message_id; /* MESSAGE_ID=    32 hexadecimal digits */
+	long peer_pid, peer_uid; /* EM_PEER_PID=, EM_PEER_UID=; only with has_peer */
+	int has_peer;
+};
+
+/* name goes before each line on stderr and into SYSLOG_IDENTIFIER. max is LOG_ERR..LOG_DEBUG. */
+void em_log_init(const char *name, int max);
+void em_log(int priority, const struct em_log_fields *fields, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define em_error(...)   em_log(LOG_ERR, NULL, __VA_ARGS__)
+#define em_warning(...) em_log(LOG_WARNING, NULL, __VA_ARGS__)
+#define em_notice(...)  em_log(LOG_NOTICE, NULL, __VA_ARGS__)
+#define em_info(...)    em_log(LOG_INFO, NULL, __VA_ARGS__)
+#define em_debug(...)   em_log(LOG_DEBUG, NULL, __VA_ARGS__)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * field - one row describes one value inside a page that a drive returns: where it stands, what it
+ * means, and what it is called in JSON, SQL, metrics, the terminal and the docs. The decoder and
+ * every surface read the row; nobody else spells an offset or a key.
+ *
+ * Owns:     nothing; rows are static, values are copies.
+ * Threads:  pure functions. Blocking: never.
+ * Errors:   none. A value that the drive does not give is absent, never 0.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "lib/base/buf.h"
+#include "lib/base/u128.h"
+
+/* NVMe version as in Identify Controller VER. */
+#define EM_VER(major, minor) ((uint32_t)(major) << 16 | (uint32_t)(minor) << 8)
+
+/* What has to be known of the controller to read its pages; taken from Identify Controller. */
+struct em_nvme_ctx {
+	bool known; /* false: no valid Identify yet; fields with .since are then absent */
+	uint32_t ver;
+	uint8_t frmw;
+};
+
+enum em_field_type {
+	EM_UINT,    /* little-endian unsigned, 1..16 bytes, optionally bits of it */
+	EM_KELVIN,  /* u16 kelvin, shown in Celsius (kelvin - 273); 0 and FFFFh are absent */
+	EM_BITS,    /* unsigned with named bits: the number under key, the names under key "_bits" */
+	EM_ENUM,    /* unsigned shown by its name; an unnamed value as "reserved_N" */
+	EM_BOOL,    /* the selected bits are not zero */
+	EM_TEXT,    /* ASCII, padded */
+	EM_HEX,     /* bytes shown in hexadecimal; all zero is absent */
+	EM_VERSION, /* VER shown as "1.4" or "1.3.1" */
+};
+
+enum em_metric_type { EM_METRIC_NONE, EM_METRIC_GAUGE, EM_METRIC_COUNTER };
+
+enum em_field_flags {
+	EM_ZERO_ABSENT = 1 << 0, /* zero means "not reported" */
+	EM_ONES_ABSENT = 1 << 1, /* all ones means "not reported" */
+	EM_NO_HISTORY = 1 << 2,  /* no SQL column (derivable, or does not change) */
+	EM_RAISE_ONE = 1 << 3,   /* a 0-based count: shown plus one */
+};
+
+struct em_name {
+	uint32_t value; /* for EM_BITS the bit number */
+	const char *name;
+};
+
+struct em_field {
+	const char *key; /* JSON key = SQL column */
+	uint16_t offset;
+	uint8_t len;
+	uint8_t type;        /* enum em_field_type */
+	uint8_t shift, bits; /* a part of an unsigned; bits 0 = all of it */
+	uint16_t flags;
+	uint32_t scale; /* value = raw * scale; 0 = 1. Only EM_UINT */
+	uint32_t since; /* EM_VER() of the first version that has it; 0 = always */
+	/* Present only while (byte at gate_offset & gate_mask) != 0; gate_mask 0 = no gate. */
+	uint16_t gate_offset;
+	uint8_t gate_mask;
+	uint8_t metric; /* enum em_metric_type */
+	const struct em_name *names; /* EM_BITS, EM_ENUM; ends with name NULL */
+	const char *metric_name;     /* whole, e.g. "ember_temperature_celsius" */
+	uint32_t metric_scale;       /* metric = value * metric_scale; 0 = 1 */
+	const char *metric_label;    /* one more label and its value, e.g. sensor="1" */
+	const char *metric_label_value;
+	const char *label; /* heading for people */
+	const char *unit;  /* "celsius", "bytes", "percent", "minutes", "hours", "seconds", "" */
+	const char *help;  /* one sentence: metric HELP, OpenAPI, docs/fields.md */
+	const char *ref;   /* where the specification says so */
+};
+
+enum em_value_kind { EM_V_ABSENT, EM_V_UINT, EM_V_INT, EM_V_BOOL, EM_V_NAME, EM_V_TEXT };
+
+#define EM_VALUE_TEXT_SIZE 520
+
+struct em_value {
+	enum em_value_kind kind;
+	em_u128 number;   /* EM_V_UINT: unscaled raw; EM_V_BOOL: 0 or 1 */
+	int64_t integer;  /* EM_V_INT */
+	char text[EM_VALUE_TEXT_SIZE]; /* EM_V_TEXT (clean ASCII) and EM_V_NAME */
+};
+
+/* Reads one field out of page bytes. Too few bytes, a shut gate, an older VER: absent. */
+void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
+		  const struct em_nvme_ctx *ctx, struct em_value *ret);
+
+/* The value as text: digits (scaled, exact), a name, true/false or the text; "" when absent. */
+const char *em_value_text(const struct em_field *field, const struct em_value *value,
+			  char buf[EM_VALUE_TEXT_SIZE]);
+
+/* As a double for metrics, metric_scale applied. Only numbers and booleans; false otherwise. */
+bool em_value_metric(const struct em_field *field, const struct em_value *value, double *ret);
+
+/*
+ * The exact text of a metric sample (counters without exponent, as far as digits go), metric_scale
+ * applied; false when absent or not a number.
+ */
+bool em_value_metric_text(const struct em_field *field, const struct em_value *value,
+			  char buf[EM_U128_DEC_SIZE]);
+
+/*
+ * How JSON shows the field, a property of the row and not of the value, so that a key has one type:
+ * unsigned of more than 6 bytes, or scaled, are decimal strings; other numbers are numbers.
+ */
+enum em_json_type { EM_JSON_INTEGER, EM_JSON_DECIMAL_STRING, EM_JSON_STRING, EM_JSON_BOOLEAN };
+enum em_json_type em_field_json_type(const struct em_field *field);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * page - one log page or Identify structure: its size, when it is no reading, its fields, and its
+ * repeated parts (slots, results).
+ *
+ * Owns:     nothing; tables are static.
+ * Threads:  pure functions. Blocking: never.
+ * Source:   NVMe Base specification 1.4 and 2.0; offsets checked against libnvme 1.3 by a test.
+ */
+#include "lib/nvme/field.h"
+
+enum em_page_id {
+	EM_PAGE_IDENTIFY_CTRL, /* Identify CNS 01h */
+	EM_PAGE_SMART,         /* log 02h */
+	EM_PAGE_FIRMWARE,      /* log 03h */
+	EM_PAGE_SELFTEST,      /* log 06h */
+	EM_PAGE_CTRL_COUNT,    /* pages above are one per controller */
+	EM_PAGE_IDENTIFY_NS = EM_PAGE_CTRL_COUNT, /* Identify CNS 00h, one per namespace */
+	EM_PAGE_COUNT,
+};
+
+enum em_page_flags {
+	EM_ONES_NO_READING = 1 << 0, /* every byte FFh: the drive answered nothing */
+	EM_ZERO_NO_READING = 1 << 1, /* every byte 00h likewise; else it is a valid "none" */
+};
+
+enum em_page_state { EM_PAGE_VALID, EM_PAGE_SHORT, EM_PAGE_ALL_ONES, EM_PAGE_ALL_ZERO };
+
+/* A part that repeats: firmware slots, self-test results. */
+struct em_group {
+	const char *key;     /* JSON key of the list */
+	const char *index_key; /* key of the 1-based number of an entry; NULL = none */
+	uint16_t offset, stride, count;
+	/* How many of count exist on this controller; NULL = all. */
+	unsigned (*present)(const struct em_nvme_ctx *ctx);
+	/* True for an entry that is not in use (left out of the list, counted under unused_key). */
+	bool (*unused)(const uint8_t *entry);
+	const char *unused_key; /* NULL = not counted */
+	const struct em_field *fields; /* offsets relative to the entry; index_key not among them */
+	unsigned field_count;
+	/* One more value of an entry that no offset holds (read-only slot); NULL = none. */
+	const struct em_field *extra;
+	void (*extra_get)(const struct em_nvme_ctx *ctx, unsigned index, struct em_value *ret);
+};
+
+struct em_page {
+	const char *key;   /* "smart": the route's last part, the JSON "page" */
+	const char *title; /* for people */
+	const char *table; /* SQL table of its history; NULL = none */
+	uint8_t code;      /* log page identifier, or CNS */
+	bool is_log;
+	uint16_t flags;
+	uint32_t size; /* bytes to ask for, and the fewest that make a reading */
+	const struct em_field *fields;
+	unsigned field_count;
+	const struct em_group *groups;
+	unsigned group_count;
+	const char *ref;
+};
+
+/* Indexed by enum em_page_id. */
+extern const struct em_page *const em_pages[EM_PAGE_COUNT];
+
+/* NULL when there is none. */
+const struct em_page *em_page_find(const char *key);
+const struct em_field *em_page_field(const struct em_page *page, const char *key);
+
+enum em_page_state em_page_check(const struct em_page *page, const uint8_t *data, size_t len);
+const char *em_page_state_text(enum em_page_state state); /* "all bytes are FFh" */
+
+/* From Identify Controller bytes; known = false when they are no reading. */
+void em_nvme_ctx_from_identify(const uint8_t *identify, size_t len, struct em_nvme_ctx *ret);
+
+/*
+ * Single facts that code (not people) decides by; each reads the row of the same key, so that the
+ * offset stays in the table. absent_value is returned when the field is absent.
+ */
+uint64_t em_page_u64(enum em_page_id id, const char *key, const uint8_t *data, size_t len,
+		     const struct em_nvme_ctx *ctx, uint64_t absent_value);
