@@ -43,8 +43,3 @@ int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drive
 /* New intervals take effect at once; the broker's socket is fixed at start. */
 int em_drives_reconfigure(struct em_drives *drives, const struct em_drives_config *config);
 struct em_drives *em_drives_free(struct em_drives *drives);
-
-/* The history tables that em_drives writes, built from the field tables; static lifetime. */
-const struct em_store_table *em_drives_tables(unsigned *ret_count);
-/* The table that holds this field, or NULL: its name, and the field's row. */
-const struct em_page *em_drives_history_page(const char *field_key);
