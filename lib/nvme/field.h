@@ -43,6 +43,8 @@ enum em_field_flags {
 	EM_ONES_ABSENT = 1 << 1, /* all ones means "not reported" */
 	EM_NO_HISTORY = 1 << 2,  /* no SQL column (derivable, or does not change) */
 	EM_RAISE_ONE = 1 << 3,   /* a 0-based count: shown plus one */
+	EM_LITTLE_ENDIAN = 1 << 4, /* EM_HEX of a number: shown from the highest byte */
+	EM_DERIVED = 1 << 5,     /* bytes that another row shows too, or a value computed from them */
 };
 
 struct em_name {
@@ -59,11 +61,16 @@ struct em_field {
 	uint16_t flags;
 	uint32_t scale; /* value = raw * scale; 0 = 1. Only EM_UINT */
 	uint32_t since; /* EM_VER() of the first version that has it; 0 = always */
-	/* Present only while (byte at gate_offset & gate_mask) != 0; gate_mask 0 = no gate. */
+	/*
+	 * Present only while (byte at gate_offset & gate_mask) != 0, or equals gate_value where that
+	 * is not 0; gate_mask 0 = no gate.
+	 */
 	uint16_t gate_offset;
-	uint8_t gate_mask;
+	uint8_t gate_mask, gate_value;
 	uint8_t metric; /* enum em_metric_type */
 	const struct em_name *names; /* EM_BITS, EM_ENUM; ends with name NULL */
+	/* EM_UINT that no offset holds: sets *ret and returns true, or false when absent. */
+	bool (*derive)(const uint8_t *page, size_t len, em_u128 *ret);
 	const char *metric_name;     /* whole, e.g. "ember_temperature_celsius" */
 	uint32_t metric_scale;       /* metric = value * metric_scale; 0 = 1 */
 	const char *metric_label;    /* one more label and its value, e.g. sensor="1" */
@@ -109,3 +116,8 @@ bool em_value_metric_text(const struct em_field *field, const struct em_value *v
  */
 enum em_json_type { EM_JSON_INTEGER, EM_JSON_DECIMAL_STRING, EM_JSON_STRING, EM_JSON_BOOLEAN };
 enum em_json_type em_field_json_type(const struct em_field *field);
+
+/* EM_BITS: the name of a bit (0 = lowest of the selected ones), "reserved_6" where the row has none. */
+#define EM_BIT_NAME_SIZE 64
+const char *em_field_bit_name(const struct em_field *field, unsigned bit,
+			      char buf[EM_BIT_NAME_SIZE]);

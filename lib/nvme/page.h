@@ -39,7 +39,10 @@ struct em_group {
 	const char *unused_key; /* NULL = not counted */
 	const struct em_field *fields; /* offsets relative to the entry; index_key not among them */
 	unsigned field_count;
-	/* One more value of an entry that no offset holds (read-only slot); NULL = none. */
+	/*
+	 * One more value of an entry that no offset holds (read-only slot); NULL = none. index is the
+	 * place in the page, from 0.
+	 */
 	const struct em_field *extra;
 	void (*extra_get)(const struct em_nvme_ctx *ctx, unsigned index, struct em_value *ret);
 };
@@ -71,6 +74,15 @@ const char *em_page_state_text(enum em_page_state state); /* "all bytes are FFh"
 
 /* From Identify Controller bytes; known = false when they are no reading. */
 void em_nvme_ctx_from_identify(const uint8_t *identify, size_t len, struct em_nvme_ctx *ret);
+
+/*
+ * True when serial and model of Identify Controller can tell a drive from others: the page is a
+ * reading and neither is blank. Without it no new drive may be made.
+ */
+bool em_identify_identity_valid(const uint8_t *identify, size_t len);
+
+/* How many entries of the group exist on this controller: present(), never more than count. */
+unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx *ctx);
 
 /*
  * Single facts that code (not people) decides by; each reads the row of the same key, so that the
