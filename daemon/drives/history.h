@@ -9,6 +9,9 @@
 #include "daemon/store/store.h"
 #include "lib/nvme/page.h"
 
+/* More than any page has: what does not fit would be left out, so a test counts. */
+#define EM_HISTORY_COLUMNS_MAX 128u
+
 /* Static lifetime; built at the first call, on the loop thread. */
 const struct em_store_table *em_history_tables(unsigned *ret_count);
 

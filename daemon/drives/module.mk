@@ -1,1 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += daemon/drives/libember-drives.a
+daemon_drives_libember_drives_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS)
+daemon_drives_libember_drives_a_SOURCES = \
+	daemon/drives/drive.c daemon/drives/drive.h daemon/drives/drive_impl.h \
+	daemon/drives/drive_plan.c daemon/drives/drive_reply.c daemon/drives/drive_snap.c \
+	daemon/drives/drives.c daemon/drives/drives.h \
+	daemon/drives/history.c daemon/drives/history.h \
+	daemon/drives/link.c daemon/drives/link.h \
+	daemon/drives/records.c daemon/drives/records.h \
+	daemon/drives/snapshot.c daemon/drives/snapshot.h
+
+if TESTS_WANTED
+drives_tests = tests/unit/drives/test_drive tests/unit/drives/test_snapshot
+check_PROGRAMS += $(drives_tests)
+TESTS += $(drives_tests)
+drives_test_libs = daemon/drives/libember-drives.a lib/ipc/libember-ipc.a \
+	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
+tests_unit_drives_test_drive_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_drive_SOURCES = tests/unit/drives/test_drive.c
+tests_unit_drives_test_drive_LDADD = $(drives_test_libs)
+tests_unit_drives_test_snapshot_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_snapshot_SOURCES = tests/unit/drives/test_snapshot.c
+tests_unit_drives_test_snapshot_LDADD = $(drives_test_libs)
+endif

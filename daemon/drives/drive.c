@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/drives/drive.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "daemon/drives/drive_impl.h"
+#include "lib/base/text.h"
+
+struct em_drive *em_drive_new(const void *identity, size_t len, unsigned ordinal)
+{
+	struct em_drive *drive;
+	uint64_t hash;
+
+	if (len > sizeof(drive->identity))
+		return NULL;
+	drive = calloc(1, sizeof(*drive));
+	if (!drive)
+		return NULL;
+	memcpy(drive->identity, identity, len);
+	drive->identity_len = (unsigned)len;
+	drive->ordinal = ordinal;
+	hash = em_hash(EM_HASH_START, identity, len);
+	if (ordinal > 0)
+		hash = em_hash(hash, &(uint8_t){ (uint8_t)ordinal }, 1);
+	snprintf(drive->id, sizeof(drive->id), "%016" PRIx64, hash);
+	drive->state = EM_STATE_REMOVED;
+	return drive;
+}
+
+struct em_drive *em_drive_free(struct em_drive *drive)
+{
+	if (!drive)
+		return NULL;
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
+		em_blob_unref(drive->pages[i].read.data);
+	for (unsigned i = 0; i < drive->namespace_count; i++)
+		em_blob_unref(drive->namespaces[i].page.read.data);
+	free(drive->namespaces);
+	free(drive);
+	return NULL;
+}
+
+void em_drive_set_state(struct em_drive *drive, enum em_drive_state state, const char *detail,
+			int64_t real_us)
+{
+	if (drive->state != state) {
+		drive->state = state;
+		drive->state_since_us = real_us;
+		drive->identity_changed = true;
+		drive->changed = true;
+	}
+	if (strcmp(drive->state_detail, detail) != 0) {
+		snprintf(drive->state_detail, sizeof(drive->state_detail), "%s", detail);
+		drive->changed = true;
+	}
+}
+
+/* Sets a text from raw bytes; true when it differs from before. */
+static bool set_text(char *text, size_t size, const void *raw, size_t len)
+{
+	char clean[256];
+
+	em_text_clean(clean, size < sizeof(clean) ? size : sizeof(clean), raw, len);
+	if (strcmp(text, clean) == 0)
+		return false;
+	strcpy(text, clean);
+	return true;
+}
+
+#define SET(drive, member, raw) set_text((drive)->member, sizeof((drive)->member), raw, strlen(raw))
+
+/* What an older firmware refused, a newer one may have. */
+static void forget_refusals(struct em_drive *drive, uint64_t now_us)
+{
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
+		struct em_page_task *task = &drive->pages[i];
+
+		if (task->read.status == EM_READ_REFUSED || task->read.status == EM_READ_UNSUPPORTED)
+			task->due_us = now_us;
+	}
+	if (drive->list.read.status == EM_READ_REFUSED)
+		drive->list.due_us = now_us;
+}
+
+static void take_attributes(struct em_drive *drive, const struct em_ipc_drive *message,
+			    uint64_t now_us)
+{
+	bool changed = false;
+
+	changed |= SET(drive, device, message->device);
+	changed |= SET(drive, subsystem_nqn, message->subsystem_nqn);
+	changed |= SET(drive, address, message->address);
+	changed |= SET(drive, transport, message->transport);
+	changed |= SET(drive, cntlid, message->cntlid);
+	/* Identify is the truth of these once it was read: sysfs can be old (firmware). */
+	if (!drive->ctx.known) {
+		changed |= SET(drive, serial, message->serial);
+		changed |= SET(drive, model, message->model);
+		if (SET(drive, firmware, message->firmware)) {
+			changed = true;
+			forget_refusals(drive, now_us);
+		}
+	}
+	if (changed) {
+		drive->changed = true;
+		drive->identity_changed = true;
+	}
+}
+
+void em_drive_learn_identify(struct em_drive *drive, const struct em_blob *data, uint64_t now_us)
+{
+	static const struct {
+		const char *key;
+		size_t offset, size;
+	} texts[] = {
+		{ "serial", offsetof(struct em_drive, serial), sizeof(drive->serial) },
+		{ "model", offsetof(struct em_drive, model), sizeof(drive->model) },
+		{ "firmware", offsetof(struct em_drive, firmware), sizeof(drive->firmware) },
+	};
+
+	em_nvme_ctx_from_identify(data->data, data->len, &drive->ctx);
+	for (unsigned i = 0; i < EM_COUNT(texts); i++) {
+		const struct em_field *field =
+			em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], texts[i].key);
+		char *text = (char *)drive + texts[i].offset;
+		struct em_value value;
+
+		em_field_get(field, data->data, data->len, &drive->ctx, &value);
+		if (value.kind != EM_V_TEXT || strcmp(text, value.text) == 0)
+			continue;
+		snprintf(text, texts[i].size, "%s", value.text);
+		drive->identity_changed = true;
+		if (texts[i].offset == offsetof(struct em_drive, firmware))
+			forget_refusals(drive, now_us);
+	}
+}
+
+static void make_all_due(struct em_drive *drive, uint64_t now_us)
+{
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
+		if (drive->pages[i].read.status != EM_READ_REFUSED)
+			drive->pages[i].due_us = now_us;
+	}
+	if (drive->list.read.status != EM_READ_REFUSED)
+		drive->list.due_us = now_us;
+	for (unsigned i = 0; i < drive->namespace_count; i++)
+		drive->namespaces[i].page.due_us = now_us;
+}
+
+void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		      int64_t real_us)
+{
+	drive->handle = message->drive;
+	em_drive_forget_request(drive);
+	drive->misses = 0;
+	drive->hold_us = 0;
+	drive->arm = true;
+	if (drive->first_seen_us == 0)
+		drive->first_seen_us = real_us;
+	take_attributes(drive, message, now_us);
+	/* A new node: whatever was known of commands may be old. */
+	make_all_due(drive, now_us);
+	/* One that was unresponsive stays so until it answers. */
+	if (drive->state != EM_STATE_UNRESPONSIVE)
+		em_drive_set_state(drive, EM_STATE_OK, "waiting for its first answer", real_us);
+	em_drive_update(drive, message, now_us, real_us);
+	drive->changed = true;
+}
+
+/* sysfs states in which the kernel holds back or refuses commands for a while. */
+static bool kernel_is_busy(const char *state)
+{
+	return strcmp(state, "resetting") == 0 || strcmp(state, "connecting") == 0 ||
+	       strcmp(state, "new") == 0;
+}
+
+void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		     int64_t real_us)
+{
+	take_attributes(drive, message, now_us);
+	if (kernel_is_busy(message->state)) {
+		em_drive_set_state(drive, EM_STATE_BUSY, "the kernel is resetting the controller",
+				   real_us);
+	} else if (drive->state == EM_STATE_BUSY) {
+		drive->hold_us = 0;
+		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
+	}
+}
+
+void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us)
+{
+	drive->handle = 0;
+	em_drive_forget_request(drive);
+	em_drive_set_state(drive, EM_STATE_REMOVED, why, real_us);
+	drive->changed = true;
+}
+
+void em_drive_unwatched(struct em_drive *drive, const char *why, int64_t real_us)
+{
+	if (drive->state == EM_STATE_OK || drive->state == EM_STATE_BUSY)
+		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, why, real_us);
+}
+
+void em_drive_forget_request(struct em_drive *drive)
+{
+	drive->asked = EM_ASK_NOTHING;
+	drive->request_id = 0;
+}
+
+/* NVME_AEN: type [2:0], log page [23:16]. Reading that log clears the event (facts of NVMe 5.2). */
+static void heard_aen(struct em_drive *drive, uint32_t aen, uint64_t now_us)
+{
+	enum { TYPE_ERROR = 0, TYPE_SMART = 1 };
+	uint32_t type = aen & 7;
+
+	if (type == TYPE_ERROR)
+		drive->acknowledge[0] = true;
+	if (type == TYPE_SMART)
+		drive->acknowledge[1] = true;
+	drive->pages[EM_PAGE_SMART].due_us = now_us;
+}
+
+void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us)
+{
+	drive->events++;
+	drive->changed = true;
+	switch (event->kind) {
+	case EM_EVENT_AEN:
+		heard_aen(drive, event->aen, now_us);
+		return;
+	case EM_EVENT_CONNECTED:
+		/* The kernel has set feature 0Bh anew, and the firmware may be another. */
+		drive->arm = true;
+		drive->hold_us = 0;
+		make_all_due(drive, now_us);
+		return;
+	case EM_EVENT_NAMESPACES:
+		if (drive->list.read.status != EM_READ_REFUSED)
+			drive->list.due_us = now_us;
+		for (unsigned i = 0; i < drive->namespace_count; i++)
+			drive->namespaces[i].page.due_us = now_us;
+		return;
+	case EM_EVENT_UNSTUCK:
+		drive->hold_us = 0;
+		drive->arm = true;
+		drive->pages[EM_PAGE_SMART].due_us = now_us;
+		return;
+	}
+}

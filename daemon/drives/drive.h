@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * drive - one drive as a state machine: what to ask next, and what an answer means.
+ *
+ * No I/O and no clock of its own: the caller passes the time, sends the request that
+ * em_drive_next() writes, and hands the reply back. At most one request is out at a time.
+ *
+ * Owns:     page bytes, namespaces.
+ * Threads:  loop thread only.
+ * Blocking: never.
+ * Errors:   -ENOMEM where said; a reading that cannot be kept is counted and lost.
+ */
+#include "daemon/drives/drives.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+#include "lib/ipc/proto.h"
+
+/* A drive whose answer fails to come this often in a row is unresponsive. */
+#define EM_MISSES_MAX 3u
+/* After a miss, or while the kernel is busy with the drive, we look again this soon at the latest. */
+#define EM_RETRY_US      (5 * EM_US_PER_SEC)
+#define EM_BUSY_RETRY_US EM_US_PER_SEC
+
+struct em_page_task {
+	struct em_page_read read;
+	uint64_t due_us;   /* monotonic; UINT64_MAX = not planned */
+	uint64_t asked_us; /* real time of the request that is out */
+};
+
+struct em_namespace_task {
+	uint32_t nsid;
+	bool listed; /* by the list that is being read in now */
+	struct em_page_task page;
+};
+
+enum em_ask { /* what the request that is out is for */
+	EM_ASK_NOTHING,
+	EM_ASK_PAGE,        /* .page */
+	EM_ASK_NAMESPACE_LIST,
+	EM_ASK_NAMESPACE,   /* .nsid */
+	EM_ASK_ACKNOWLEDGE, /* .page is EM_PAGE_SMART, or EM_PAGE_COUNT for the error log */
+	EM_ASK_ARM,
+};
+
+struct em_drive {
+	/* Who it is. */
+	char id[EM_DRIVE_ID_SIZE];
+	uint8_t identity[600];
+	unsigned identity_len;
+	unsigned ordinal; /* 0, or more when present drives share NQN and serial */
+	char device[32], serial[64], model[64], firmware[32];
+	char subsystem_nqn[256], address[64], transport[32], cntlid[16];
+	int64_t first_seen_us;
+
+	/* Where it stands. */
+	uint32_t handle; /* the broker's; 0 = not present */
+	enum em_drive_state state;
+	int64_t state_since_us;
+	char state_detail[160];
+	int64_t last_answer_us;
+	unsigned misses;
+	struct em_nvme_ctx ctx;
+
+	/* What is read. */
+	struct em_poll_intervals intervals;
+	struct em_page_task pages[EM_PAGE_CTRL_COUNT];
+	struct em_page_task list;
+	struct em_namespace_task *namespaces; /* ascending nsid */
+	unsigned namespace_count;
+	bool arm;                /* events have to be armed (again) */
+	bool acknowledge[2];     /* [0] error log, [1] SMART: an event waits to be cleared */
+	uint64_t hold_us;        /* monotonic: ask nothing before */
+
+	/* The request that is out. */
+	enum em_ask asked;
+	enum em_page_id asked_page;
+	uint32_t asked_nsid, request_id;
+
+	uint64_t commands, events, errors[EM_READ_COUNT], last_duration_us;
+	bool changed;    /* something a snapshot shows changed */
+	bool identity_changed; /* something the store keeps of the drive changed */
+};
+
+/* What a reply brought, for the caller to store. */
+struct em_drive_news {
+	bool fresh; /* a new valid reading of page (and nsid) stands in read */
+	enum em_page_id page;
+	uint32_t nsid;
+	const struct em_page_read *read; /* borrowed from the drive until its next call */
+};
+
+/* identity: raw NQN, NUL, raw serial. Computes the id. */
+struct em_drive *em_drive_new(const void *identity, size_t len, unsigned ordinal);
+struct em_drive *em_drive_free(struct em_drive *drive);
+EM_DEFINE_CLEANUP(struct em_drive, em_drive_free)
+
+/* The broker has it (again): everything is due, and events are to be armed. */
+void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		      int64_t real_us);
+/* Its attributes changed: name, sysfs state. */
+void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		     int64_t real_us);
+void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us);
+void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us);
+/* The broker is away: the request that was out will not be answered. */
+void em_drive_forget_request(struct em_drive *drive);
+/* The broker stays away: the drive can no longer be watched. */
+void em_drive_unwatched(struct em_drive *drive, const char *why, int64_t real_us);
+void em_drive_set_intervals(struct em_drive *drive, const struct em_poll_intervals *intervals,
+			    uint64_t now_us);
+
+/* Monotonic time at which em_drive_next() has something; UINT64_MAX = not before an event. */
+uint64_t em_drive_due_us(const struct em_drive *drive);
+/* Writes the next request (without id); false when nothing is due or a request is out. */
+bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
+		   struct em_ipc_request *ret);
+/* The request was sent under this id. */
+void em_drive_sent(struct em_drive *drive, uint32_t request_id);
+struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
+				    uint64_t now_us, int64_t real_us);
+
+/* A page of an earlier start, read back from the store. */
+void em_drive_restore_page(struct em_drive *drive, const char *page, uint32_t nsid, int64_t at_us,
+			   const void *data, size_t len);
+
+/* NULL: no memory. */
+struct em_drive_snap *em_drive_snapshot(const struct em_drive *drive);

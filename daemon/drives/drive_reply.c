@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/drives/drive_impl.h"
+#include "lib/base/le.h"
+#include "lib/nvme/status.h"
+
+#define NEVER UINT64_MAX
+
+struct em_namespace_task *em_drive_namespace(struct em_drive *drive, uint32_t nsid)
+{
+	for (unsigned i = 0; i < drive->namespace_count; i++) {
+		if (drive->namespaces[i].nsid == nsid)
+			return &drive->namespaces[i];
+	}
+	return NULL;
+}
+
+int em_drive_take_namespaces(struct em_drive *drive, const uint32_t *nsids, unsigned count,
+			     uint64_t now_us)
+{
+	struct em_namespace_task *tasks = calloc(count ? count : 1, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	for (unsigned i = 0; i < count; i++) {
+		struct em_namespace_task *old = em_drive_namespace(drive, nsids[i]);
+
+		if (old) {
+			tasks[i] = *old;
+			old->page.read.data = NULL;
+			continue;
+		}
+		tasks[i].nsid = nsids[i];
+		tasks[i].page.due_us = now_us;
+		tasks[i].page.read.interval_us = drive->list.read.interval_us;
+	}
+	for (unsigned i = 0; i < drive->namespace_count; i++)
+		em_blob_unref(drive->namespaces[i].page.read.data);
+	free(drive->namespaces);
+	drive->namespaces = tasks;
+	drive->namespace_count = count;
+	drive->changed = true;
+	return 0;
+}
+
+static enum em_read_status status_of(const struct em_ipc_reply *reply)
+{
+	switch (reply->answer) {
+	case EM_ANSWER_DONE:
+		return EM_READ_OK;
+	case EM_ANSWER_STATUS:
+		return em_status_retry(reply->status) == EM_RETRY_REFUSED ? EM_READ_REFUSED
+									 : EM_READ_STATUS;
+	case EM_ANSWER_DENIED:
+		return EM_READ_DENIED;
+	case EM_ANSWER_NEEDS_CONFIRMATION:
+		return EM_READ_NEEDS_CONFIRMATION;
+	case EM_ANSWER_TIMEOUT:
+		return EM_READ_TIMEOUT;
+	case EM_ANSWER_STUCK:
+		return EM_READ_STUCK;
+	case EM_ANSWER_BUSY:
+	case EM_ANSWER_QUEUE_FULL:
+		return EM_READ_BUSY;
+	case EM_ANSWER_GONE:
+		return EM_READ_GONE;
+	case EM_ANSWER_INVALID:
+	case EM_ANSWER_NOT_SUPPORTED:
+	case EM_ANSWER_HOST_ERROR:
+	case EM_ANSWER_COUNT:
+		break;
+	}
+	return EM_READ_HOST_ERROR;
+}
+
+static bool is_miss(enum em_read_status status)
+{
+	return status == EM_READ_TIMEOUT || status == EM_READ_STUCK || status == EM_READ_HOST_ERROR;
+}
+
+static bool is_answer(enum em_read_status status)
+{
+	return status == EM_READ_OK || status == EM_READ_STATUS || status == EM_READ_REFUSED;
+}
+
+static void count_miss(struct em_drive *drive, enum em_read_status status, int64_t real_us)
+{
+	const char *why = status == EM_READ_HOST_ERROR
+				  ? "the system call to the drive fails"
+				  : "a command sent to the drive has not come back";
+
+	drive->misses++;
+	if (drive->misses >= EM_MISSES_MAX)
+		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, why, real_us);
+}
+
+static void judge(struct em_drive *drive, enum em_read_status status, uint64_t now_us,
+		  int64_t real_us)
+{
+	uint64_t retry = drive->intervals.page_us[EM_PAGE_SMART];
+
+	if (is_answer(status)) {
+		drive->misses = 0;
+		drive->hold_us = 0;
+		drive->last_answer_us = real_us;
+		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
+	} else if (is_miss(status)) {
+		count_miss(drive, status, real_us);
+		drive->hold_us = now_us + (retry < EM_RETRY_US ? retry : EM_RETRY_US);
+	} else if (status == EM_READ_BUSY) {
+		drive->hold_us = now_us + (retry < EM_BUSY_RETRY_US ? retry : EM_BUSY_RETRY_US);
+		if (drive->state == EM_STATE_OK)
+			em_drive_set_state(drive, EM_STATE_BUSY,
+					   "the kernel is busy with the controller", real_us);
+	} else if (status == EM_READ_GONE) {
+		drive->hold_us = now_us + EM_RETRY_US;
+		em_drive_set_state(drive, EM_STATE_REMOVED, "the kernel says that it is gone",
+				   real_us);
+	} else if (drive->asked != EM_ASK_ARM) {
+		em_drive_set_state(drive, drive->state, "the broker's policy keeps us from reading it",
+				   real_us);
+	}
+}
+
+/* When to look again at a page whose attempt ended like this. */
+static uint64_t next_due(const struct em_page_task *task, enum em_read_status status,
+			 uint64_t now_us)
+{
+	uint64_t interval = task->read.interval_us;
+	uint64_t due;
+
+	if (status == EM_READ_REFUSED)
+		return NEVER;
+	if (is_miss(status) || status == EM_READ_BUSY || status == EM_READ_GONE)
+		return now_us; /* the drive's hold time decides */
+	/* Stay in step with the plan; a plan that is behind starts anew. */
+	due = task->due_us + interval;
+	return due > now_us && due <= now_us + interval ? due : now_us + interval;
+}
+
+static void record_attempt(struct em_page_task *task, const struct em_ipc_reply *reply,
+			   enum em_read_status status, uint64_t now_us)
+{
+	struct em_page_read *read = &task->read;
+
+	read->status = status;
+	read->nvme_status = reply->answer == EM_ANSWER_STATUS ? reply->status : 0;
+	read->err = reply->answer == EM_ANSWER_HOST_ERROR ? reply->err : 0;
+	read->attempted_us = task->asked_us;
+	task->due_us = next_due(task, status, now_us);
+}
+
+/* Takes the bytes when they are a reading; else says in status why they are none. */
+static bool take_bytes(struct em_page_task *task, const struct em_page *page,
+		       const struct em_ipc_reply *reply, uint64_t now_us, int64_t real_us)
+{
+	struct em_page_read *read = &task->read;
+	enum em_page_state state = em_page_check(page, reply->data, reply->data_len);
+	struct em_blob *data;
+
+	if (state != EM_PAGE_VALID) {
+		read->status = state == EM_PAGE_SHORT ? EM_READ_SHORT : EM_READ_NO_READING;
+		read->zeroes = state == EM_PAGE_ALL_ZERO;
+		return false;
+	}
+	data = em_blob_new(reply->data, reply->data_len);
+	if (!data) {
+		read->status = EM_READ_HOST_ERROR;
+		read->err = ENOMEM;
+		return false;
+	}
+	em_blob_unref(read->data);
+	read->data = data;
+	read->read_us = real_us;
+	read->read_mono_us = now_us;
+	return true;
+}
+
+static bool warning_changed(const struct em_drive *drive, const uint8_t *before, uint32_t len)
+{
+	const struct em_blob *now = drive->pages[EM_PAGE_SMART].read.data;
+
+	return em_page_u64(EM_PAGE_SMART, "critical_warning", before, len, &drive->ctx, 0) !=
+	       em_page_u64(EM_PAGE_SMART, "critical_warning", now->data, now->len, &drive->ctx, 0);
+}
+
+/*
+ * A warning that changed without an event heard: the event may have been lost on its way, and the
+ * next would be held back until log 02h is read once without retaining it.
+ */
+static void mend_lost_event(struct em_drive *drive, const struct em_blob *before)
+{
+	if (before && drive->asked == EM_ASK_PAGE && warning_changed(drive, before->data, before->len))
+		drive->acknowledge[1] = true;
+}
+
+static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct em_ipc_reply *reply,
+		       enum em_read_status status, uint64_t now_us, int64_t real_us)
+{
+	struct em_page_task *task = &drive->pages[id];
+	struct em_blob *before = em_blob_ref(task->read.data);
+	bool fresh = false;
+
+	record_attempt(task, reply, status, now_us);
+	if (status == EM_READ_OK)
+		fresh = take_bytes(task, em_pages[id], reply, now_us, real_us);
+	if (fresh && id == EM_PAGE_IDENTIFY_CTRL)
+		em_drive_learn_identify(drive, task->read.data, now_us);
+	if (fresh && id == EM_PAGE_SMART)
+		mend_lost_event(drive, before);
+	em_blob_unref(before);
+	return fresh;
+}
+
+static void reply_list(struct em_drive *drive, const struct em_ipc_reply *reply,
+		       enum em_read_status status, uint64_t now_us, int64_t real_us)
+{
+	uint32_t nsids[EM_NAMESPACES_MAX];
+	unsigned count = 0;
+
+	record_attempt(&drive->list, reply, status, now_us);
+	if (status != EM_READ_OK)
+		return;
+	while (count < EM_NAMESPACES_MAX && (count + 1) * 4 <= reply->data_len) {
+		uint32_t nsid = em_le32(reply->data + count * 4);
+
+		if (nsid == 0)
+			break;
+		/* Ascending by specification; all ones is no reading. */
+		if (nsid == UINT32_MAX || (count > 0 && nsid <= nsids[count - 1])) {
+			drive->list.read.status = EM_READ_NO_READING;
+			return;
+		}
+		nsids[count++] = nsid;
+	}
+	if (em_drive_take_namespaces(drive, nsids, count, now_us) == 0) {
+		drive->list.read.read_us = real_us;
+		drive->list.read.read_mono_us = now_us;
+	}
+}
+
+static bool reply_namespace(struct em_drive *drive, const struct em_ipc_reply *reply,
+			    enum em_read_status status, uint64_t now_us, int64_t real_us)
+{
+	struct em_namespace_task *task = em_drive_namespace(drive, drive->asked_nsid);
+
+	if (!task)
+		return false;
+	record_attempt(&task->page, reply, status, now_us);
+	if (status == EM_READ_REFUSED)
+		task->page.due_us = now_us + task->page.read.interval_us;
+	return status == EM_READ_OK &&
+	       take_bytes(&task->page, em_pages[EM_PAGE_IDENTIFY_NS], reply, now_us, real_us);
+}
+
+/* An event read that failed is tried again, unless the drive or the policy refuses it. */
+static bool reply_acknowledge(struct em_drive *drive, const struct em_ipc_reply *reply,
+			      enum em_read_status status, uint64_t now_us, int64_t real_us)
+{
+	bool smart = drive->asked_page == EM_PAGE_SMART;
+
+	if (is_miss(status) || status == EM_READ_BUSY)
+		drive->acknowledge[smart] = true;
+	return smart && status == EM_READ_OK &&
+	       reply_page(drive, EM_PAGE_SMART, reply, status, now_us, real_us);
+}
+
+static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_reply *reply,
+				    enum em_read_status status, uint64_t now_us, int64_t real_us)
+{
+	struct em_drive_news news = { .page = drive->asked_page };
+
+	switch (drive->asked) {
+	case EM_ASK_PAGE:
+		news.fresh = reply_page(drive, news.page, reply, status, now_us, real_us);
+		news.read = &drive->pages[news.page].read;
+		break;
+	case EM_ASK_ACKNOWLEDGE:
+		news.fresh = reply_acknowledge(drive, reply, status, now_us, real_us);
+		news.read = &drive->pages[EM_PAGE_SMART].read;
+		break;
+	case EM_ASK_NAMESPACE_LIST:
+		reply_list(drive, reply, status, now_us, real_us);
+		break;
+	case EM_ASK_NAMESPACE:
+		news.page = EM_PAGE_IDENTIFY_NS;
+		news.nsid = drive->asked_nsid;
+		news.fresh = reply_namespace(drive, reply, status, now_us, real_us);
+		if (news.fresh)
+			news.read = &em_drive_namespace(drive, news.nsid)->page.read;
+		break;
+	case EM_ASK_ARM:
+		drive->arm = is_miss(status) || status == EM_READ_BUSY;
+		break;
+	case EM_ASK_NOTHING:
+		break;
+	}
+	return news;
+}
+
+struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
+				    uint64_t now_us, int64_t real_us)
+{
+	enum em_read_status status = status_of(reply);
+	struct em_drive_news news = { 0 };
+
+	if (drive->asked == EM_ASK_NOTHING || reply->id != drive->request_id)
+		return news; /* late, of an earlier connection */
+	judge(drive, status, now_us, real_us);
+	if (is_answer(status))
+		drive->last_duration_us = reply->elapsed_us;
+	else
+		drive->errors[status]++;
+	if (status == EM_READ_STATUS || status == EM_READ_REFUSED)
+		drive->errors[status]++;
+	news = news_of(drive, reply, status, now_us, real_us);
+	em_drive_forget_request(drive);
+	drive->changed = true;
+	return news;
+}
+
+void em_drive_restore_page(struct em_drive *drive, const char *page, uint32_t nsid, int64_t at_us,
+			   const void *data, size_t len)
+{
+	const struct em_page *described = em_page_find(page);
+
+	for (unsigned i = 0; described && i < EM_PAGE_CTRL_COUNT; i++) {
+		struct em_page_read *read = &drive->pages[i].read;
+
+		if (em_pages[i] != described || nsid != 0 || read->data ||
+		    em_page_check(described, data, len) != EM_PAGE_VALID)
+			continue;
+		read->data = em_blob_new(data, len);
+		read->read_us = at_us;
+		/* Old bytes can be shown with the right table version, but nothing is planned by
+		 * them: Identify is read again before anything optional is asked. */
+		drive->changed = true;
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * link - emberd's connection to the broker: connects, reconnects, sends and receives messages.
+ *
+ * Owns:     the socket, a retry timer, the receive buffer.
+ * Threads:  loop thread only; callbacks run there.
+ * Blocking: never.
+ * Errors:   em_link_send() -ENOTCONN without a connection, -EAGAIN when the broker does not read.
+ */
+#include <systemd/sd-event.h>
+#include "lib/ipc/proto.h"
+
+struct em_link;
+
+struct em_link_callbacks {
+	void (*connected)(void *userdata);
+	/* The message and what it points to are valid during the call only. */
+	void (*message)(void *userdata, const struct em_ipc_message *message);
+	/* why is for people. Follows connected(), or a first attempt that failed. */
+	void (*disconnected)(void *userdata, const char *why);
+};
+
+/* Tries at once and, while there is no connection, every 250 ms to 5 s. */
+int em_link_new(struct em_link **ret, sd_event *event, const char *path,
+		const struct em_link_callbacks *callbacks, void *userdata);
+struct em_link *em_link_free(struct em_link *link);
+int em_link_send(struct em_link *link, const struct em_ipc_message *message);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * records - between a drive and the rows that the store keeps of it.
+ *
+ * Threads: loop thread only. Blocking: never (the store queues).
+ */
+#include "daemon/drives/drive.h"
+
+/* A fresh reading: its row in the page's history table, and its bytes. */
+void em_record_page(struct em_store *store, const struct em_drive *drive,
+		    const struct em_drive_news *news);
+void em_record_drive(struct em_store *store, const struct em_drive *drive, int64_t now_us);
+/* A drive of an earlier start, `removed` until it is seen. NULL: no memory, or no drive of ours. */
+struct em_drive *em_record_restore(const struct em_store_drive *stored);

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state machine of one drive, with a broker and clocks made of arguments. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/drives/drive.h"
+#include "lib/base/le.h"
+
+#define SECOND UINT64_C(1000000)
+#define NEVER  UINT64_MAX
+
+static struct em_drive *drive;
+static uint64_t now;
+static uint32_t next_id;
+static struct em_ipc_request asked;
+static uint8_t page[4096];
+
+static struct em_ipc_drive node(const char *state)
+{
+	struct em_ipc_drive message = { .drive = 7, .change = EM_DRIVE_PRESENT };
+
+	strcpy(message.device, "nvme0");
+	strcpy(message.serial, "SN0");
+	strcpy(message.model, "P6530DT0384M00");
+	strcpy(message.subsystem_nqn, "nqn.test:0");
+	strcpy(message.transport, "pcie");
+	strcpy(message.state, state);
+	return message;
+}
+
+static void start(void)
+{
+	struct em_poll_intervals intervals;
+	struct em_ipc_drive message = node("live");
+
+	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
+		intervals.page_us[i] = 3600 * SECOND;
+	intervals.page_us[EM_PAGE_SMART] = 60 * SECOND;
+	now = 1000 * SECOND;
+	next_id = 0;
+	drive = em_drive_new("nqn.test:0\0SN0", 14, 0);
+	em_drive_set_intervals(drive, &intervals, now);
+	em_drive_present(drive, &message, now, (int64_t)now);
+}
+
+static void stop(void)
+{
+	drive = em_drive_free(drive);
+}
+
+static bool ask(void)
+{
+	if (!em_drive_next(drive, now, (int64_t)now, &asked))
+		return false;
+	em_drive_sent(drive, ++next_id);
+	return true;
+}
+
+static struct em_drive_news answer(enum em_answer how, uint16_t status, const void *data,
+				   uint32_t len)
+{
+	struct em_ipc_reply reply = { .id = next_id, .drive = 7, .answer = how, .status = status,
+				      .data = data, .data_len = len, .data_fd = -1 };
+
+	return em_drive_reply(drive, &reply, now, (int64_t)now);
+}
+
+/* Identify Controller by hand: VER at 80, OACS at 256, NN at 516. */
+static const uint8_t *identify(uint32_t ver, uint16_t oacs)
+{
+	memset(page, 0, sizeof(page));
+	memcpy(page + 4, "SN0                 ", 20);
+	memcpy(page + 24, "P6530DT0384M00                          ", 40);
+	memcpy(page + 64, "FW000001", 8);
+	em_put_le32(page + 80, ver);
+	em_put_le16(page + 256, oacs);
+	em_put_le32(page + 516, 2);
+	return page;
+}
+
+static const uint8_t *smart(uint8_t warning)
+{
+	memset(page, 0, sizeof(page));
+	page[0] = warning;
+	em_put_le16(page + 1, 300);
+	page[3] = 100;
+	return page;
+}
+
+/* Answers whatever is asked until nothing is due; returns how many commands that took. */
+static unsigned serve(uint32_t ver, uint16_t oacs)
+{
+	unsigned count = 0;
+
+	while (ask()) {
+		count++;
+		ck_assert_uint_lt(count, 100);
+		if (asked.op == EM_OP_IDENTIFY && asked.page == 1) {
+			answer(EM_ANSWER_DONE, 0, identify(ver, oacs), 4096);
+		} else if (asked.op == EM_OP_IDENTIFY && asked.page == 2) {
+			memset(page, 0, sizeof(page));
+			page[0] = 1;
+			page[4] = 9;
+			answer(EM_ANSWER_DONE, 0, page, 4096);
+		} else if (asked.op == EM_OP_IDENTIFY) {
+			memset(page, 0, sizeof(page));
+			page[0] = 0xff;
+			answer(EM_ANSWER_DONE, 0, page, 4096);
+		} else if (asked.op == EM_OP_ARM_EVENTS) {
+			ck_assert_uint_eq(asked.arg, 0x1f);
+			answer(EM_ANSWER_DONE, 0, NULL, 0);
+		} else {
+			answer(EM_ANSWER_DONE, 0, smart(0), asked.len);
+		}
+	}
+	return count;
+}
+
+START_TEST(first_contact_reads_all_that_is_announced)
+{
+	serve(EM_VER(1, 4), 0x10);
+	ck_assert(drive->ctx.known);
+	ck_assert_uint_eq(drive->namespace_count, 2);
+	ck_assert_uint_eq(drive->namespaces[1].nsid, 9);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SELFTEST].read.status, EM_READ_OK);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+	ck_assert_str_eq(drive->state_detail, "");
+	ck_assert_str_eq(drive->firmware, "FW000001");
+}
+END_TEST
+
+START_TEST(identify_comes_first)
+{
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_IDENTIFY);
+	ck_assert_uint_eq(asked.page, 1);
+	ck_assert_uint_eq(asked.nsid, 0);
+	/* One request at a time. */
+	ck_assert(!ask());
+	ck_assert_uint_eq(em_drive_due_us(drive), NEVER);
+}
+END_TEST
+
+START_TEST(unannounced_page_is_never_asked)
+{
+	while (ask()) {
+		ck_assert(!(asked.op == EM_OP_GET_LOG && asked.page == 6));
+		if (asked.op == EM_OP_IDENTIFY && asked.page == 1)
+			answer(EM_ANSWER_DONE, 0, identify(EM_VER(1, 4), 0), 4096);
+		else
+			answer(EM_ANSWER_DONE, 0, smart(0), asked.len);
+	}
+	ck_assert_int_eq(drive->pages[EM_PAGE_SELFTEST].read.status, EM_READ_UNSUPPORTED);
+}
+END_TEST
+
+START_TEST(old_drive_gets_no_list_command)
+{
+	while (ask()) {
+		ck_assert(!(asked.op == EM_OP_IDENTIFY && asked.page == 2));
+		if (asked.op == EM_OP_IDENTIFY && asked.page == 1)
+			answer(EM_ANSWER_DONE, 0, identify(EM_VER(1, 0), 0), 4096);
+		else
+			answer(EM_ANSWER_DONE, 0, smart(0), asked.len);
+	}
+	ck_assert_uint_eq(drive->namespace_count, 2);
+}
+END_TEST
+
+START_TEST(steady_poll_is_one_command)
+{
+	serve(EM_VER(1, 4), 0x10);
+	now += 60 * SECOND;
+	ck_assert_uint_eq(serve(EM_VER(1, 4), 0x10), 1);
+	ck_assert_uint_eq(asked.nsid, 0xffffffffu);
+	ck_assert_uint_eq(em_drive_due_us(drive), now + 60 * SECOND);
+}
+END_TEST
+
+START_TEST(refused_page_is_not_asked_again)
+{
+	unsigned firmware_logs = 0;
+
+	for (int hour = 0; hour < 3; hour++) {
+		while (ask()) {
+			if (asked.op == EM_OP_GET_LOG && asked.page == 3) {
+				firmware_logs++;
+				answer(EM_ANSWER_STATUS, 0x4109, NULL, 0);
+			} else if (asked.op == EM_OP_IDENTIFY && asked.page == 1) {
+				answer(EM_ANSWER_DONE, 0, identify(EM_VER(1, 4), 0), 4096);
+			} else {
+				answer(EM_ANSWER_DONE, 0, smart(0), asked.len);
+			}
+		}
+		now += 3600 * SECOND;
+	}
+	ck_assert_uint_eq(firmware_logs, 1);
+	ck_assert_int_eq(drive->pages[EM_PAGE_FIRMWARE].read.status, EM_READ_REFUSED);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+}
+END_TEST
+
+START_TEST(new_firmware_is_asked_anew)
+{
+	serve(EM_VER(1, 4), 0);
+	drive->pages[EM_PAGE_FIRMWARE].read.status = EM_READ_REFUSED;
+	drive->pages[EM_PAGE_FIRMWARE].due_us = NEVER;
+	now += 3600 * SECOND;
+	while (ask() && !(asked.op == EM_OP_IDENTIFY && asked.page == 1))
+		answer(EM_ANSWER_DONE, 0, smart(0), asked.len);
+	identify(EM_VER(1, 4), 0);
+	memcpy(page + 64, "FW000002", 8);
+	answer(EM_ANSWER_DONE, 0, page, 4096);
+	ck_assert_str_eq(drive->firmware, "FW000002");
+	ck_assert_uint_eq(drive->pages[EM_PAGE_FIRMWARE].due_us, now);
+}
+END_TEST
+
+START_TEST(three_misses_make_unresponsive_and_keep_the_values)
+{
+	int64_t read_us;
+
+	serve(EM_VER(1, 4), 0);
+	read_us = drive->pages[EM_PAGE_SMART].read.read_us;
+	now += 60 * SECOND;
+	ck_assert(ask());
+	answer(EM_ANSWER_TIMEOUT, 0, NULL, 0);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+	ck_assert(!ask());
+	for (int miss = 0; miss < 2; miss++) {
+		now += EM_RETRY_US;
+		ck_assert(ask());
+		answer(EM_ANSWER_STUCK, 0, NULL, 0);
+	}
+	ck_assert_int_eq(drive->state, EM_STATE_UNRESPONSIVE);
+	ck_assert_ptr_nonnull(drive->pages[EM_PAGE_SMART].read.data);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.read_us, read_us);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.status, EM_READ_STUCK);
+}
+END_TEST
+
+START_TEST(unstuck_drive_is_asked_at_once)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_UNSTUCK };
+
+	three_misses_make_unresponsive_and_keep_the_values_fn(0);
+	em_drive_event(drive, &event, now);
+	ck_assert_uint_gt(serve(EM_VER(1, 4), 0), 0);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+}
+END_TEST
+
+START_TEST(reset_is_busy_and_no_miss)
+{
+	struct em_ipc_drive message = node("resetting");
+
+	serve(EM_VER(1, 4), 0);
+	em_drive_update(drive, &message, now, (int64_t)now);
+	ck_assert_int_eq(drive->state, EM_STATE_BUSY);
+	for (int i = 0; i < 10; i++) {
+		now += 60 * SECOND;
+		ck_assert(ask());
+		answer(EM_ANSWER_BUSY, 0, NULL, 0);
+	}
+	ck_assert_int_eq(drive->state, EM_STATE_BUSY);
+	ck_assert_uint_eq(drive->misses, 0);
+	message = node("live");
+	em_drive_update(drive, &message, now, (int64_t)now);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+}
+END_TEST
+
+/* Case R36: one EAGAIN is no reason for anything. */
+START_TEST(one_miss_is_forgiven)
+{
+	serve(EM_VER(1, 4), 0);
+	for (int i = 0; i < 5; i++) {
+		now += 60 * SECOND;
+		ck_assert(ask());
+		answer(EM_ANSWER_HOST_ERROR, 0, NULL, 0);
+		now += EM_RETRY_US;
+		serve(EM_VER(1, 4), 0);
+	}
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+}
+END_TEST
+
+START_TEST(event_is_acknowledged_at_once)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_AEN, .aen = 0x020101 };
+	struct em_drive_news news;
+
+	serve(EM_VER(1, 4), 0);
+	em_drive_event(drive, &event, now);
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ACKNOWLEDGE_EVENT);
+	ck_assert_uint_eq(asked.page, 2);
+	news = answer(EM_ANSWER_DONE, 0, smart(2), asked.len);
+	ck_assert(news.fresh);
+	ck_assert_int_eq(news.page, EM_PAGE_SMART);
+	/* The acknowledging read was the poll. */
+	ck_assert(!ask());
+}
+END_TEST
+
+/* The kernel tells each event once: a warning that changed unheard must not block the next. */
+START_TEST(lost_event_is_mended)
+{
+	serve(EM_VER(1, 4), 0);
+	now += 60 * SECOND;
+	ck_assert(ask());
+	answer(EM_ANSWER_DONE, 0, smart(4), asked.len);
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ACKNOWLEDGE_EVENT);
+	answer(EM_ANSWER_DONE, 0, smart(4), asked.len);
+	ck_assert(!ask());
+}
+END_TEST
+
+START_TEST(restart_of_the_controller_arms_again)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_CONNECTED };
+	bool armed = false;
+
+	serve(EM_VER(1, 4), 0);
+	em_drive_event(drive, &event, now);
+	while (ask()) {
+		armed |= asked.op == EM_OP_ARM_EVENTS;
+		answer(EM_ANSWER_STATUS, 0x0002, NULL, 0);
+	}
+	ck_assert(armed);
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_reading_change_nothing)
+{
+	struct em_drive_news news;
+
+	serve(EM_VER(1, 4), 0);
+	now += 60 * SECOND;
+	ck_assert(ask());
+	memset(page, 0xff, sizeof(page));
+	news = answer(EM_ANSWER_DONE, 0, page, asked.len);
+	ck_assert(!news.fresh);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.status, EM_READ_NO_READING);
+	ck_assert_uint_eq(drive->pages[EM_PAGE_SMART].read.data->data[3], 100);
+	now += 60 * SECOND;
+	ck_assert(ask());
+	news = answer(EM_ANSWER_DONE, 0, smart(0), 100);
+	ck_assert(!news.fresh);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.status, EM_READ_SHORT);
+}
+END_TEST
+
+START_TEST(hostile_namespace_lists_are_refused)
+{
+	serve(EM_VER(1, 4), 0);
+	for (int kind = 0; kind < 3; kind++) {
+		now += 3600 * SECOND;
+		while (ask() && !(asked.op == EM_OP_IDENTIFY && asked.page == 2))
+			answer(EM_ANSWER_DONE, 0,
+			       asked.op == EM_OP_IDENTIFY ? identify(EM_VER(1, 4), 0) : smart(0),
+			       asked.len);
+		memset(page, kind == 0 ? 0xff : 0, sizeof(page));
+		if (kind > 0) {
+			page[0] = 5;
+			page[4] = kind == 1 ? 5 : 4; /* not ascending */
+		}
+		answer(EM_ANSWER_DONE, 0, page, 4096);
+		ck_assert_int_eq(drive->list.read.status, EM_READ_NO_READING);
+		ck_assert_uint_eq(drive->namespace_count, 2);
+	}
+}
+END_TEST
+
+START_TEST(late_reply_of_another_connection_is_ignored)
+{
+	struct em_drive_news news;
+
+	ck_assert(ask());
+	em_drive_forget_request(drive);
+	news = answer(EM_ANSWER_DONE, 0, identify(EM_VER(1, 4), 0), 4096);
+	ck_assert(!news.fresh);
+	ck_assert(!drive->ctx.known);
+}
+END_TEST
+
+START_TEST(gone_and_back_under_another_name_is_the_same)
+{
+	struct em_ipc_drive message = node("live");
+	char id[EM_DRIVE_ID_SIZE];
+
+	serve(EM_VER(1, 4), 0);
+	strcpy(id, drive->id);
+	em_drive_gone(drive, "its device node is gone", (int64_t)now);
+	ck_assert_int_eq(drive->state, EM_STATE_REMOVED);
+	ck_assert_uint_eq(em_drive_due_us(drive), NEVER);
+	strcpy(message.device, "nvme9");
+	em_drive_present(drive, &message, now, (int64_t)now);
+	serve(EM_VER(1, 4), 0);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+	ck_assert_str_eq(drive->device, "nvme9");
+	ck_assert_str_eq(drive->id, id);
+}
+END_TEST
+
+START_TEST(intervals_down_to_ten_milliseconds)
+{
+	struct em_poll_intervals intervals = drive->intervals;
+
+	serve(EM_VER(1, 4), 0);
+	intervals.page_us[EM_PAGE_SMART] = 10000;
+	em_drive_set_intervals(drive, &intervals, now);
+	for (int i = 0; i < 1000; i++) {
+		ck_assert_uint_eq(em_drive_due_us(drive), now + 10000);
+		now += 10000;
+		ck_assert_uint_eq(serve(EM_VER(1, 4), 0), 1);
+	}
+}
+END_TEST
+
+START_TEST(twins_are_two)
+{
+	struct em_drive *twin = em_drive_new("nqn.test:0\0SN0", 14, 1);
+
+	ck_assert_str_ne(twin->id, drive->id);
+	em_drive_free(twin);
+}
+END_TEST
+
+START_TEST(denied_reading_says_so)
+{
+	ck_assert(ask());
+	answer(EM_ANSWER_DENIED, 0, NULL, 0);
+	ck_assert_int_eq(drive->pages[EM_PAGE_IDENTIFY_CTRL].read.status, EM_READ_DENIED);
+	ck_assert_str_ne(drive->state_detail, "");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		first_contact_reads_all_that_is_announced, identify_comes_first,
+		unannounced_page_is_never_asked, old_drive_gets_no_list_command,
+		steady_poll_is_one_command, refused_page_is_not_asked_again,
+		new_firmware_is_asked_anew, three_misses_make_unresponsive_and_keep_the_values,
+		unstuck_drive_is_asked_at_once, reset_is_busy_and_no_miss, one_miss_is_forgiven,
+		event_is_acknowledged_at_once, lost_event_is_mended,
+		restart_of_the_controller_arms_again, bytes_that_are_no_reading_change_nothing,
+		hostile_namespace_lists_are_refused, late_reply_of_another_connection_is_ignored,
+		gone_and_back_under_another_name_is_the_same, intervals_down_to_ten_milliseconds,
+		twins_are_two, denied_reading_says_so,
+	};
+	Suite *suite = suite_create("drive");
+	TCase *tc = tcase_create("drive");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, start, stop);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
