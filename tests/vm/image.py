@@ -58,7 +58,7 @@ def _sources():
 
 def base_tree(say):
     """Returns the directory of the base tree, made now if there is none for this recipe."""
-    recipe = "\n".join(PACKAGES + [ESSENTIAL_HOOK])
+    recipe = "\n".join(PACKAGES + MASKED + [ESSENTIAL_HOOK])
     base = os.path.join(CACHE, hashlib.sha256(recipe.encode()).hexdigest()[:16])
     os.makedirs(CACHE, exist_ok=True)
     with open(os.path.join(CACHE, "lock"), "w") as lock:
