@@ -54,8 +54,7 @@ struct em_name {
 
 struct em_field {
 	const char *key; /* JSON key = SQL column */
-	uint16_t offset;
-	uint8_t len;
+	uint16_t offset, len;
 	uint8_t type;        /* enum em_field_type */
 	uint8_t shift, bits; /* a part of an unsigned; bits 0 = all of it */
 	uint16_t flags;
@@ -117,7 +116,7 @@ bool em_value_metric_text(const struct em_field *field, const struct em_value *v
 enum em_json_type { EM_JSON_INTEGER, EM_JSON_DECIMAL_STRING, EM_JSON_STRING, EM_JSON_BOOLEAN };
 enum em_json_type em_field_json_type(const struct em_field *field);
 
-/* EM_BITS: the name of a bit (0 = lowest of the selected ones), "reserved_6" where the row has none. */
+/* EM_BITS: the name of a bit (0 = lowest of those selected); "reserved_6" where the row has none. */
 #define EM_BIT_NAME_SIZE 64
 const char *em_field_bit_name(const struct em_field *field, unsigned bit,
 			      char buf[EM_BIT_NAME_SIZE]);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+#include "lib/nvme/page.h"
+#include "lib/nvme/tables.h"
+
+const struct em_page *const em_pages[EM_PAGE_COUNT] = {
+	[EM_PAGE_IDENTIFY_CTRL] = &em_page_identify_ctrl, [EM_PAGE_SMART] = &em_page_smart,
+	[EM_PAGE_FIRMWARE] = &em_page_firmware,		  [EM_PAGE_SELFTEST] = &em_page_selftest,
+	[EM_PAGE_IDENTIFY_NS] = &em_page_identify_ns,
+};
+
+const struct em_page *em_page_find(const char *key)
+{
+	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
+		if (!strcmp(em_pages[i]->key, key))
+			return em_pages[i];
+	return NULL;
+}
+
+const struct em_field *em_page_field(const struct em_page *page, const char *key)
+{
+	for (unsigned i = 0; i < page->field_count; i++)
+		if (!strcmp(page->fields[i].key, key))
+			return &page->fields[i];
+	return NULL;
+}
+
+enum em_page_state em_page_check(const struct em_page *page, const uint8_t *data, size_t len)
+{
+	if (len < page->size)
+		return EM_PAGE_SHORT;
+	if (page->flags & EM_ONES_NO_READING && em_bytes_all(data, page->size, 0xff))
+		return EM_PAGE_ALL_ONES;
+	if (page->flags & EM_ZERO_NO_READING && em_bytes_all(data, page->size, 0))
+		return EM_PAGE_ALL_ZERO;
+	return EM_PAGE_VALID;
+}
+
+const char *em_page_state_text(enum em_page_state state)
+{
+	switch (state) {
+	case EM_PAGE_VALID:
+		return "valid";
+	case EM_PAGE_SHORT:
+		return "fewer bytes than the page has";
+	case EM_PAGE_ALL_ONES:
+		return "all bytes are FFh";
+	case EM_PAGE_ALL_ZERO:
+		return "all bytes are 00h";
+	}
+	return "unknown";
+}
+
+void em_nvme_ctx_from_identify(const uint8_t *identify, size_t len, struct em_nvme_ctx *ret)
+{
+	static const struct em_nvme_ctx unknown;
+	const enum em_page_id id = EM_PAGE_IDENTIFY_CTRL;
+
+	*ret = unknown;
+	if (em_page_check(em_pages[id], identify, len) != EM_PAGE_VALID)
+		return;
+	*ret = (struct em_nvme_ctx){
+		.known = true,
+		.ver = (uint32_t)em_page_u64(id, "version", identify, len, &unknown, 0),
+		.frmw = (uint8_t)em_page_u64(id, "firmware_updates", identify, len, &unknown, 0),
+	};
+}
+
+/* A character that one drive could differ by from another. */
+static bool has_content(const struct em_field *field, const uint8_t *identify)
+{
+	for (unsigned i = 0; i < field->len; i++) {
+		uint8_t byte = identify[field->offset + i];
+
+		if (byte > 0x20 && byte < 0x7f)
+			return true;
+	}
+	return false;
+}
+
+bool em_identify_identity_valid(const uint8_t *identify, size_t len)
+{
+	const struct em_page *page = &em_page_identify_ctrl;
+
+	return em_page_check(page, identify, len) == EM_PAGE_VALID &&
+	       has_content(em_page_field(page, "serial"), identify) &&
+	       has_content(em_page_field(page, "model"), identify);
+}
+
+unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx *ctx)
+{
+	unsigned present = group->present ? group->present(ctx) : group->count;
+
+	return present < group->count ? present : group->count;
+}
+
+uint64_t em_page_u64(enum em_page_id id, const char *key, const uint8_t *data, size_t len,
+		     const struct em_nvme_ctx *ctx, uint64_t absent_value)
+{
+	const struct em_field *field = em_page_field(em_pages[id], key);
+	struct em_value value;
+
+	assert(field); /* a key that the table does not have is a fault of the caller */
+	em_field_get(field, data, len, ctx, &value);
+	if (value.kind == EM_V_ABSENT)
+		return absent_value;
+	if (value.kind == EM_V_INT)
+		return (uint64_t)value.integer;
+	return (uint64_t)(value.number * (field->scale ? field->scale : 1));
+}
