@@ -1,1 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
+client_cppflags = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS)
+client_libs = \
+	client/libember-client.a \
+	lib/nvme/libember-nvme.a \
+	lib/base/libember-base.a \
+	$(CURL_LIBS) $(JANSSON_LIBS) $(LIBSYSTEMD_LIBS)
+
+noinst_LIBRARIES += client/libember-client.a
+client_libember_client_a_CPPFLAGS = $(client_cppflags)
+client_libember_client_a_SOURCES = \
+	client/api.c \
+	client/api.h \
+	client/cli.c \
+	client/client.c \
+	client/client.h \
+	client/complete.c \
+	client/exit.h \
+	client/generate.c \
+	client/help.c \
+	client/http.c \
+	client/http.h \
+	client/human.c \
+	client/human.h \
+	client/layout.c \
+	client/layout.h \
+	client/nearest.c \
+	client/nearest.h \
+	client/term.c \
+	client/term.h \
+	client/verb.h \
+	client/verb_drives.c \
+	client/verb_health.c \
+	client/verb_history.c \
+	client/verb_show.c \
+	client/verb_version.c \
+	client/verbs.c \
+	client/view.c \
+	client/view.h \
+	client/writer.c \
+	client/writer.h \
+	client/writer_json.c \
+	client/writer_table.c
+
+bin_PROGRAMS += client/emberctl
+client_emberctl_CPPFLAGS = $(client_cppflags)
+client_emberctl_SOURCES = client/main.c
+client_emberctl_LDADD = $(client_libs)
+
+# The man page and the completions are read out of the verb table by the program itself. The leak
+# check has nothing to say here and does not work under a tracer.
+emberctl_generate = $(AM_V_GEN)ASAN_OPTIONS=detect_leaks=0 client/emberctl$(EXEEXT) --generate
+
+client/emberctl.1: client/emberctl$(EXEEXT)
+	$(emberctl_generate) man >$@.tmp && mv $@.tmp $@
+client/completions/bash/emberctl: client/emberctl$(EXEEXT)
+	@$(MKDIR_P) $(@D)
+	$(emberctl_generate) bash >$@.tmp && mv $@.tmp $@
+client/completions/zsh/_emberctl: client/emberctl$(EXEEXT)
+	@$(MKDIR_P) $(@D)
+	$(emberctl_generate) zsh >$@.tmp && mv $@.tmp $@
+client/completions/fish/emberctl.fish: client/emberctl$(EXEEXT)
+	@$(MKDIR_P) $(@D)
+	$(emberctl_generate) fish >$@.tmp && mv $@.tmp $@
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_bashcompletion_DATA = client/completions/bash/emberctl
+nodist_zshcompletion_DATA = client/completions/zsh/_emberctl
+nodist_fishcompletion_DATA = client/completions/fish/emberctl.fish
+nodist_man_MANS = client/emberctl.1
+CLEANFILES += $(nodist_man_MANS) $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) \
+	$(nodist_fishcompletion_DATA)

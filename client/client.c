@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "client/client.h"
+#include <curl/curl.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+#include "lib/base/parse.h"
+
+#define TIMEOUT_MIN_US (10 * EM_US_PER_MS)
+#define TIMEOUT_MAX_US (3600 * EM_US_PER_SEC)
+
+const char *em_client_option(const struct em_client *client, const char *name)
+{
+	for (unsigned i = 0; client->verb->options[i].name; i++)
+		if (strcmp(client->verb->options[i].name, name) == 0)
+			return client->options[i];
+	return NULL;
+}
+
+enum em_exit em_client_complain(const struct em_client *client, enum em_exit code,
+				const char *format, ...)
+{
+	em_cleanup(em_freep) char *text = NULL;
+	em_cleanup(em_freep) char *clean = NULL;
+	struct em_term term;
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = vasprintf(&text, format, args);
+	va_end(args);
+	if (r < 0)
+		text = NULL;
+	em_term_detect(&term, STDERR_FILENO);
+	clean = em_term_clean(text ? text : "out of memory.", term.utf8);
+	fprintf(client->err, "emberctl: %s\n", clean ? clean : "out of memory.");
+	return code;
+}
+
+/* An option beats the environment; within each, an address named first wins over the default. */
+static enum em_exit choose_target(struct em_client *client)
+{
+	const char *socket = client->common[EM_COMMON_SOCKET];
+	const char *url = client->common[EM_COMMON_URL];
+	const char *timeout = client->common[EM_COMMON_TIMEOUT];
+	uint64_t timeout_us = EM_HTTP_TIMEOUT_MS * EM_US_PER_MS;
+
+	if (socket && url)
+		return em_client_complain(client, EM_EXIT_USAGE,
+					  "give --socket or --url, not both.");
+	if (timeout &&
+	    em_parse_duration_us(timeout, TIMEOUT_MIN_US, TIMEOUT_MAX_US, &timeout_us) < 0)
+		return em_client_complain(client, EM_EXIT_USAGE,
+					  "--timeout %s: give a span from 10ms to 1h, like 5s.",
+					  timeout);
+	if (!socket && !url) {
+		socket = getenv("EMBER_SOCKET");
+		url = getenv("EMBER_URL");
+		if (socket && *socket)
+			url = NULL;
+	}
+	client->target = (struct em_http_target){
+		.socket = socket && *socket ? socket : EM_HTTP_SOCKET,
+		.url = url && *url ? url : NULL,
+		.timeout_ms = (unsigned)(timeout_us / EM_US_PER_MS),
+	};
+	return EM_EXIT_OK;
+}
+
+static enum em_exit open_http(struct em_client *client)
+{
+	enum em_exit code = choose_target(client);
+	int r;
+
+	if (code != EM_EXIT_OK)
+		return code;
+	r = em_http_new(&client->http, &client->target);
+	if (r == -EINVAL)
+		return em_client_complain(client, EM_EXIT_USAGE,
+					  "the path of the socket is too long: %s",
+					  client->target.socket);
+	if (r < 0)
+		return em_client_complain(client, EM_EXIT_FAILED, "out of memory.");
+	return EM_EXIT_OK;
+}
+
+static enum em_exit run_verb(struct em_client *client)
+{
+	enum em_exit code;
+	struct em_term term;
+	int r;
+
+	em_term_detect(&term, fileno(client->out));
+	client->writer = client->common[EM_COMMON_JSON] ? em_writer_json_new(client->out, &term)
+							: em_writer_table_new(client->out, &term);
+	if (!client->writer)
+		return em_client_complain(client, EM_EXIT_FAILED, "out of memory.");
+	code = client->verb->run(client);
+	r = em_writer_finish(client->writer);
+	if (code == EM_EXIT_OK && r < 0)
+		return em_client_complain(client, EM_EXIT_FAILED, "cannot write the output: %s.",
+					  strerror(-r));
+	return code;
+}
+
+static enum em_exit help_or_run(struct em_client *client)
+{
+	enum em_exit code;
+
+	if (client->common[EM_COMMON_VERSION]) {
+		fprintf(client->out, "emberctl %s\n", PACKAGE_VERSION);
+		return EM_EXIT_OK;
+	}
+	if (client->common[EM_COMMON_HELP]) {
+		if (client->verb)
+			em_help_verb(client->out, client->verb);
+		else
+			em_help_all(client->out);
+		return EM_EXIT_OK;
+	}
+	if (!client->verb) {
+		em_help_short(client->err);
+		return EM_EXIT_USAGE;
+	}
+	code = open_http(client);
+	return code == EM_EXIT_OK ? run_verb(client) : code;
+}
+
+/* Not in the help: what the build and the completions call. */
+static enum em_exit hidden(struct em_client *client, const char *what, const char *kind)
+{
+	if (strcmp(what, "--generate") == 0)
+		return em_generate(client, kind);
+	if (open_http(client) != EM_EXIT_OK)
+		return EM_EXIT_USAGE;
+	return em_complete_words(client, kind);
+}
+
+static bool is_hidden(int argc, char **argv)
+{
+	return argc == 3 &&
+	       (strcmp(argv[1], "--generate") == 0 || strcmp(argv[1], "--complete") == 0);
+}
+
+int em_client_main(int argc, char **argv, FILE *out, FILE *err)
+{
+	struct em_client client = { .out = out, .err = err };
+	enum em_exit code;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C");
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+		return em_client_complain(&client, EM_EXIT_FAILED, "libcurl does not start.");
+	if (is_hidden(argc, argv)) {
+		code = hidden(&client, argv[1], argv[2]);
+	} else {
+		code = em_cli_parse(&client, argc, argv);
+		if (code == EM_EXIT_OK)
+			code = help_or_run(&client);
+	}
+	em_http_free(client.http);
+	em_writer_free(client.writer);
+	curl_global_cleanup();
+	if (fflush(out) != 0 && code == EM_EXIT_OK)
+		code = EM_EXIT_FAILED;
+	return (int)code;
+}

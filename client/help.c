@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* help - what emberctl says about itself, all of it read from the verb table. */
+#include "config.h"
+#include <string.h>
+#include "client/client.h"
+
+#define WIDTH 80u
+
+/* Words of text from column indent on; the cursor stands at column at. "\n\n" parts paragraphs. */
+static void put_text(FILE *out, const char *text, unsigned at, unsigned indent)
+{
+	while (*text) {
+		size_t len = strcspn(text, " \n");
+
+		if (at > indent && at + 1 + len > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			fputc(' ', out);
+			at++;
+		} else if (at < indent) {
+			fprintf(out, "%*s", (int)(indent - at), "");
+			at = indent;
+		}
+		fprintf(out, "%.*s", (int)len, text);
+		at += (unsigned)len;
+		text += len;
+		if (strncmp(text, "\n\n", 2) == 0) {
+			fprintf(out, "\n\n%*s", (int)indent, "");
+			at = indent;
+		}
+		text += strspn(text, " \n");
+	}
+	fputc('\n', out);
+}
+
+static void put_item(FILE *out, const char *name, const char *metavar, const char *help)
+{
+	int used = fprintf(out, "  %s%s%s", name, metavar ? " " : "", metavar ? metavar : "");
+
+	if (used > 18) {
+		fputc('\n', out);
+		used = 0;
+	}
+	put_text(out, help, (unsigned)used, 20);
+}
+
+static void put_options(FILE *out, const char *title, const struct em_option *options)
+{
+	if (!options[0].name)
+		return;
+	fprintf(out, "\n%s:\n", title);
+	for (const struct em_option *o = options; o->name; o++)
+		put_item(out, o->name, o->metavar, o->help);
+}
+
+void em_help_usage(FILE *out, const struct em_verb *verb)
+{
+	fprintf(out, "emberctl %s", verb->name);
+	for (const struct em_arg *a = verb->args; a->name; a++)
+		fprintf(out, " %s", a->name);
+	for (const struct em_option *o = verb->options; o->name; o++)
+		fprintf(out, " [%s%s%s]", o->name, o->metavar ? " " : "",
+			o->metavar ? o->metavar : "");
+}
+
+static void put_verbs(FILE *out)
+{
+	fputs("\nVerbs:\n", out);
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
+		const char *first = verb->args[0].name, *second = first ? verb->args[1].name : NULL;
+		int used = fprintf(out, "  %s%s%s%s%s", verb->name, first ? " " : "",
+				   first ? first : "", second ? " " : "", second ? second : "");
+
+		put_text(out, verb->summary, (unsigned)used, 26);
+	}
+}
+
+static void put_examples(FILE *out)
+{
+	fputs("\nExamples:\n", out);
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		fprintf(out, "  %s\n", verb->example);
+}
+
+void em_help_short(FILE *out)
+{
+	fputs("Usage: emberctl [OPTION]... VERB [ARGUMENT]...\n"
+	      "Shows what Ember knows of this host's NVMe drives.\n",
+	      out);
+	put_verbs(out);
+	put_examples(out);
+	fputs("\n`emberctl --help` tells more, `emberctl VERB --help` tells all about a verb.\n",
+	      out);
+}
+
+static void put_exits(FILE *out)
+{
+	fputs("\nExit status:\n", out);
+#define EM_X(id, code, text) fprintf(out, "  %d  %s\n", code, text);
+	EM_EXITS(EM_X)
+#undef EM_X
+}
+
+void em_help_all(FILE *out)
+{
+	fputs("Usage: emberctl [OPTION]... VERB [ARGUMENT]...\n"
+	      "Shows what Ember knows of this host's NVMe drives.\n",
+	      out);
+	put_verbs(out);
+	put_options(out, "Options", em_common_options);
+	put_examples(out);
+	put_exits(out);
+	fputs("\nThe manual: man emberctl\n", out);
+}
+
+void em_help_verb(FILE *out, const struct em_verb *verb)
+{
+	fputs("Usage: ", out);
+	em_help_usage(out, verb);
+	fputs("\n\n", out);
+	put_text(out, verb->help, 0, 0);
+	if (verb->args[0].name)
+		fputs("\nArguments:\n", out);
+	for (const struct em_arg *a = verb->args; a->name; a++)
+		put_item(out, a->name, NULL, a->help);
+	put_options(out, "Options", verb->options);
+	put_options(out, "Options of every verb", em_common_options);
+	fprintf(out, "\nExample:\n  %s\n", verb->example);
+	put_exits(out);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+#include "client/api.h"
+#include "client/human.h"
+#include "client/view.h"
+#include "lib/base/cleanup.h"
+
+enum column {
+	COL_DEVICE,
+	COL_STATE,
+	COL_TEMPERATURE,
+	COL_USED,
+	COL_SPARE,
+	COL_WARNINGS,
+	COL_AGE,
+	COL_MODEL,
+	COL_SERIAL,
+	COL_FIRMWARE,
+	COL_COUNT,
+};
+
+static const struct em_column columns[COL_COUNT] = {
+	[COL_DEVICE] = { .title = "Device" },
+	[COL_STATE] = { .title = "State" },
+	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 2 },
+	[COL_USED] = { .title = "Used", .right = true, .rank = 4 },
+	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 6 },
+	[COL_WARNINGS] = { .title = "Warnings", .rank = 1, .shortest = 8 },
+	[COL_AGE] = { .title = "Read", .right = true, .rank = 3 },
+	[COL_MODEL] = { .title = "Model", .rank = 7, .shortest = 8 },
+	[COL_SERIAL] = { .title = "Serial", .rank = 5 },
+	[COL_FIRMWARE] = { .title = "Firmware", .rank = 8 },
+};
+
+/* Which value of the SMART page a column shows; its unit comes from the row. */
+static const char *const value_keys[COL_COUNT] = {
+	[COL_TEMPERATURE] = "temperature_celsius",
+	[COL_USED] = "percentage_used",
+	[COL_SPARE] = "available_spare_percent",
+	[COL_WARNINGS] = "critical_warning",
+};
+
+static void fill_values(struct em_cell *cells, char texts[][EM_VIEW_SIZE], const json_t *smart,
+			bool utf8, enum em_tone tone)
+{
+	for (unsigned i = 0; i < COL_COUNT; i++) {
+		const struct em_field *field;
+
+		if (!value_keys[i])
+			continue;
+		field = em_page_field(em_pages[EM_PAGE_SMART], value_keys[i]);
+		cells[i].text = field ? em_view_value(field, smart, utf8, texts[i]) : NULL;
+		cells[i].tone = tone;
+	}
+	if (cells[COL_WARNINGS].text && strcmp(cells[COL_WARNINGS].text, "none") != 0)
+		cells[COL_WARNINGS].tone = EM_TONE_BAD;
+}
+
+static void put_drive(struct em_writer *w, const json_t *drive)
+{
+	const json_t *smart = json_object_get(drive, "smart");
+	const char *state = em_json_text(drive, "state");
+	struct em_cell cells[COL_COUNT] = { 0 };
+	char texts[COL_COUNT][EM_VIEW_SIZE];
+	double interval = 0;
+	bool stale;
+
+	em_json_number(smart, "interval_seconds", &interval);
+	stale = em_view_is_stale_state(state) || em_view_is_overdue(smart, interval);
+	cells[COL_DEVICE] = (struct em_cell){ em_json_text(drive, "device"), EM_TONE_STRONG };
+	cells[COL_STATE] = (struct em_cell){ state, em_view_state_tone(state) };
+	cells[COL_MODEL].text = em_json_text(drive, "model");
+	cells[COL_SERIAL].text = em_json_text(drive, "serial");
+	cells[COL_FIRMWARE].text = em_json_text(drive, "firmware");
+	cells[COL_AGE] = (struct em_cell){ em_view_age(smart, texts[COL_AGE]),
+					   stale ? EM_TONE_WARN : EM_TONE_PLAIN };
+	fill_values(cells, texts, smart, w->term.utf8, stale ? EM_TONE_DIM : EM_TONE_PLAIN);
+	em_writer_row(w, cells);
+}
+
+enum em_exit em_verb_drives(struct em_client *client)
+{
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	enum em_exit code = em_api_get(client, "/v1/drives", &doc);
+	const json_t *drives, *drive;
+	size_t i;
+
+	if (code != EM_EXIT_OK)
+		return code;
+	drives = json_object_get(doc.root, "drives");
+	em_writer_document(client->writer, NULL, doc.text, doc.len);
+	if (json_array_size(drives) == 0) {
+		em_writer_paragraph(client->writer,
+				    (struct em_cell){ "Ember knows of no NVMe drive on this host. "
+						      "`emberctl health` says whether it may look.",
+						      EM_TONE_PLAIN });
+		return EM_EXIT_OK;
+	}
+	em_writer_table(client->writer, columns, COL_COUNT);
+	json_array_foreach(drives, i, drive) put_drive(client->writer, drive);
+	return EM_EXIT_OK;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include <stdio.h>
+#include <string.h>
+#include "client/api.h"
+#include "client/human.h"
+#include "client/view.h"
+#include "lib/base/cleanup.h"
+
+#define SELFTESTS_SHOWN 5u
+
+/* The documents of one drive; the first is the drive itself and names it for the others. */
+enum part {
+	PART_DRIVE,
+	PART_IDENTIFY,
+	PART_SMART,
+	PART_FIRMWARE,
+	PART_SELFTEST,
+	PART_NAMESPACES,
+	PART_COUNT
+};
+
+static const char *const part_names[PART_COUNT] = {
+	[PART_DRIVE] = "drive",	      [PART_IDENTIFY] = "identify",
+	[PART_SMART] = "smart",	      [PART_FIRMWARE] = "firmware",
+	[PART_SELFTEST] = "selftest", [PART_NAMESPACES] = "namespaces",
+};
+
+struct parts {
+	struct em_doc docs[PART_COUNT];
+};
+
+static void parts_done(struct parts *parts)
+{
+	for (unsigned i = 0; i < PART_COUNT; i++)
+		em_doc_done(&parts->docs[i]);
+}
+
+/* After the first answer by id, so that all parts are of one drive whatever happens meanwhile. */
+static enum em_exit load_parts(struct em_client *client, struct parts *parts)
+{
+	const char *drive = client->args[0];
+
+	for (unsigned i = 0; i < PART_COUNT; i++) {
+		em_cleanup(em_freep) char *path = NULL;
+		char tail[64] = "";
+		enum em_exit code;
+
+		if (i != PART_DRIVE)
+			snprintf(tail, sizeof(tail), "/%s", part_names[i]);
+		path = em_api_drive_path(drive, tail);
+		code = em_api_get(client, path, &parts->docs[i]);
+		if (code != EM_EXIT_OK)
+			return code;
+		if (i == PART_DRIVE && em_json_text(parts->docs[i].root, "id"))
+			drive = em_json_text(parts->docs[i].root, "id");
+	}
+	for (unsigned i = 0; i < PART_COUNT; i++)
+		em_writer_document(client->writer, part_names[i], parts->docs[i].text,
+				   parts->docs[i].len);
+	return EM_EXIT_OK;
+}
+
+static void put_fact(struct em_writer *w, const char *label, const char *text)
+{
+	em_writer_fact(w, label, (struct em_cell){ text, EM_TONE_PLAIN });
+}
+
+static double interval_of(const json_t *drive, const char *page)
+{
+	const json_t *entry;
+	double interval = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(drive, "pages"), i, entry)
+	{
+		const char *name = em_json_text(entry, "page");
+
+		if (name && strcmp(name, page) == 0)
+			em_json_number(entry, "interval_seconds", &interval);
+	}
+	return interval;
+}
+
+/* "read 12 s ago", louder when the values are not the present ones. */
+static struct em_cell age_note(const json_t *drive, const json_t *doc, char buf[EM_VIEW_SIZE])
+{
+	const char *page = em_json_text(doc, "page");
+	bool old = em_view_is_stale_state(em_json_text(drive, "state")) ||
+		   em_view_is_overdue(doc, page ? interval_of(drive, page) : 0);
+	char age[EM_VIEW_SIZE];
+
+	if (!em_view_age(doc, age))
+		return (struct em_cell){ "never read", EM_TONE_DIM };
+	snprintf(buf, EM_VIEW_SIZE, "read %.100s%s", age, old ? " (old)" : "");
+	return (struct em_cell){ buf, old ? EM_TONE_WARN : EM_TONE_DIM };
+}
+
+/* Heading, and when the last attempt failed, how. True when there are values to show. */
+static bool put_page_head(struct em_writer *w, const char *title, const json_t *drive,
+			  const json_t *doc)
+{
+	const char *status = em_json_text(doc, "status");
+	const char *detail = em_json_text(doc, "status_detail");
+	char buf[EM_VIEW_SIZE], line[EM_VIEW_SIZE];
+
+	em_writer_heading(w, title, age_note(drive, doc, buf));
+	if (status && strcmp(status, "ok") != 0) {
+		snprintf(line, sizeof(line), "Last attempt: %.60s%s%.400s", status,
+			 detail ? ", " : "", detail ? detail : "");
+		em_writer_paragraph(w, (struct em_cell){ line, EM_TONE_WARN });
+	}
+	return em_json_true(doc, "valid");
+}
+
+static void put_state(struct em_writer *w, const json_t *drive)
+{
+	const char *state = em_json_text(drive, "state"),
+		   *detail = em_json_text(drive, "state_detail");
+	const char *device = em_json_text(drive, "device"), *model = em_json_text(drive, "model");
+	char since[EM_VIEW_SIZE], line[EM_VIEW_SIZE];
+	const char *time = em_view_time(em_json_text(drive, "state_since"), since);
+
+	snprintf(line, sizeof(line), "%.40s  %.100s", device ? device : "", model ? model : "");
+	em_writer_heading(w, line, (struct em_cell){ state, em_view_state_tone(state) });
+	snprintf(line, sizeof(line), "%.40s%s%.60s", state ? state : "unknown",
+		 time ? " since " : "", time ? time : "");
+	em_writer_fact(w, "State", (struct em_cell){ line, em_view_state_tone(state) });
+	if (detail && *detail)
+		em_writer_fact(w, "Reason", (struct em_cell){ detail, EM_TONE_WARN });
+	if (em_view_is_stale_state(state))
+		put_fact(w, "Last answer",
+			 em_view_time(em_json_text(drive, "last_answer_at"), since));
+}
+
+/* Fields by key, from whichever document has them; labels and units from the Identify table. */
+static void put_identify_fact(struct em_writer *w, const json_t *values, const char *key)
+{
+	const struct em_field *field = em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], key);
+	char buf[EM_VIEW_SIZE];
+
+	if (field)
+		put_fact(w, field->label, em_view_value(field, values, w->term.utf8, buf));
+}
+
+static void put_identity(struct em_writer *w, const json_t *drive, const json_t *identify)
+{
+	static const char *const of_drive[] = { "model", "serial", "firmware" };
+	static const char *const of_page[] = {
+		"version",
+		"total_capacity_bytes",
+		"unallocated_capacity_bytes",
+		"warning_temp_threshold_celsius",
+		"critical_temp_threshold_celsius",
+	};
+	const char *address = em_json_text(drive, "address");
+	const char *transport = em_json_text(drive, "transport");
+	char line[EM_VIEW_SIZE];
+
+	for (size_t i = 0; i < EM_COUNT(of_drive); i++)
+		put_identify_fact(w, drive, of_drive[i]);
+	for (size_t i = 0; i < EM_COUNT(of_page); i++)
+		put_identify_fact(w, json_object_get(identify, "values"), of_page[i]);
+	snprintf(line, sizeof(line), "%.200s%s%.30s%s", address ? address : "",
+		 transport && *transport ? " (" : "", transport ? transport : "",
+		 transport && *transport ? ")" : "");
+	put_fact(w, "Address", line);
+	put_fact(w, "Subsystem", em_json_text(drive, "subsystem_nqn"));
+	put_fact(w, "Id", em_json_text(drive, "id"));
+}
+
+static void put_smart(struct em_writer *w, const json_t *drive, const json_t *doc)
+{
+	if (put_page_head(w, "Health", drive, doc))
+		em_view_page(w, em_pages[EM_PAGE_SMART], json_object_get(doc, "values"));
+}
+
+static void put_firmware(struct em_writer *w, const json_t *drive, const json_t *doc)
+{
+	const struct em_page *page = em_pages[EM_PAGE_FIRMWARE];
+	const json_t *values = json_object_get(doc, "values");
+	char buf[EM_VIEW_SIZE];
+
+	if (!put_page_head(w, page->title, drive, doc))
+		return;
+	for (unsigned i = 0; i < page->field_count; i++) {
+		const char *text = em_view_value(&page->fields[i], values, w->term.utf8, buf);
+
+		if (text)
+			put_fact(w, page->fields[i].label, text);
+	}
+	for (unsigned i = 0; i < page->group_count; i++)
+		em_view_group(w, &page->groups[i], values, (size_t)-1);
+}
+
+static void put_selftest(struct em_writer *w, const json_t *drive, const json_t *doc)
+{
+	const struct em_page *page = em_pages[EM_PAGE_SELFTEST];
+	const json_t *values = json_object_get(doc, "values");
+	size_t count = json_array_size(json_object_get(values, page->groups[0].key));
+	char buf[EM_VIEW_SIZE];
+
+	if (!put_page_head(w, page->title, drive, doc))
+		return;
+	for (unsigned i = 0; i < page->field_count; i++) {
+		const char *text = em_view_value(&page->fields[i], values, w->term.utf8, buf);
+
+		if (text)
+			put_fact(w, page->fields[i].label, text);
+	}
+	em_view_group(w, &page->groups[0], values, SELFTESTS_SHOWN);
+	if (count > SELFTESTS_SHOWN) {
+		snprintf(buf, sizeof(buf), "%zu older results: see --json",
+			 count - SELFTESTS_SHOWN);
+		em_writer_paragraph(w, (struct em_cell){ buf, EM_TONE_DIM });
+	} else if (count == 0) {
+		em_writer_paragraph(w, (struct em_cell){ "No result is kept.", EM_TONE_DIM });
+	}
+}
+
+static const char *const namespace_keys[] = { "size_bytes", "utilization_bytes", "block_size_bytes",
+					      "write_protected", "nguid" };
+#define NAMESPACE_COLUMNS (EM_COUNT(namespace_keys) + 2)
+
+static void put_namespace(struct em_writer *w, const json_t *entry)
+{
+	char texts[NAMESPACE_COLUMNS][EM_VIEW_SIZE];
+	struct em_cell cells[NAMESPACE_COLUMNS] = { 0 };
+	const json_t *nsid = json_object_get(entry, "nsid");
+	const char *status = em_json_text(entry, "status");
+	bool ok = status && strcmp(status, "ok") == 0;
+
+	cells[0].text = nsid ? em_view_scalar(nsid, texts[0]) : NULL;
+	for (unsigned i = 0; i < EM_COUNT(namespace_keys); i++) {
+		const struct em_field *field =
+			em_page_field(em_pages[EM_PAGE_IDENTIFY_NS], namespace_keys[i]);
+
+		cells[i + 1].text = field ? em_view_value(field, json_object_get(entry, "values"),
+							  w->term.utf8, texts[i + 1])
+					  : NULL;
+	}
+	cells[NAMESPACE_COLUMNS - 1].text = em_view_age(entry, texts[NAMESPACE_COLUMNS - 1]);
+	if (!ok)
+		cells[NAMESPACE_COLUMNS - 1] = (struct em_cell){ status, EM_TONE_WARN };
+	em_writer_row(w, cells);
+}
+
+static void plan_namespaces(struct em_column columns[NAMESPACE_COLUMNS])
+{
+	columns[0] = (struct em_column){ .title = "NSID", .right = true };
+	for (unsigned i = 0; i < EM_COUNT(namespace_keys); i++) {
+		const struct em_field *field =
+			em_page_field(em_pages[EM_PAGE_IDENTIFY_NS], namespace_keys[i]);
+
+		columns[i + 1] = (struct em_column){
+			.title = field ? field->label : namespace_keys[i],
+			.right = field && field->type == EM_UINT,
+			.rank = (uint8_t)(i + 1),
+		};
+	}
+	columns[NAMESPACE_COLUMNS - 1] = (struct em_column){ .title = "Read", .right = true };
+}
+
+static void put_namespaces(struct em_writer *w, const json_t *doc)
+{
+	struct em_column columns[NAMESPACE_COLUMNS];
+	const json_t *list = json_object_get(doc, "namespaces"), *entry;
+	size_t i;
+
+	em_writer_heading(w, "Namespaces", (struct em_cell){ 0 });
+	if (json_array_size(list) == 0) {
+		em_writer_paragraph(w, (struct em_cell){ "None is known.", EM_TONE_DIM });
+		return;
+	}
+	plan_namespaces(columns);
+	em_writer_table(w, columns, NAMESPACE_COLUMNS);
+	json_array_foreach(list, i, entry) put_namespace(w, entry);
+	/* The table borrows this frame's columns. */
+	em_writer_table(w, NULL, 0);
+}
+
+static void put_page_row(struct em_writer *w, const json_t *entry)
+{
+	const char *key = em_json_text(entry, "page");
+	const struct em_page *page = key ? em_page_find(key) : NULL;
+	const char *status = em_json_text(entry, "status");
+	bool ok = status && strcmp(status, "ok") == 0;
+	char age[EM_VIEW_SIZE], every[EM_VIEW_SIZE];
+	struct em_cell cells[] = {
+		{ page ? page->title : key, EM_TONE_PLAIN },
+		{ em_view_age(entry, age), EM_TONE_PLAIN },
+		{ NULL, EM_TONE_PLAIN },
+		{ status, ok ? EM_TONE_GOOD : EM_TONE_WARN },
+		{ em_json_text(entry, "status_detail"), EM_TONE_DIM },
+	};
+	double interval = 0;
+
+	if (em_json_number(entry, "interval_seconds", &interval) && interval > 0)
+		cells[2].text = em_human_span(every, sizeof(every), interval);
+	if (ok && !cells[4].text)
+		cells[4].text = " ";
+	if (em_view_is_overdue(entry, interval))
+		cells[1].tone = EM_TONE_WARN;
+	em_writer_row(w, cells);
+}
+
+static void put_pages(struct em_writer *w, const json_t *drive)
+{
+	static const struct em_column columns[] = {
+		{ .title = "Page" },
+		{ .title = "Read", .right = true },
+		{ .title = "Every", .right = true },
+		{ .title = "Last attempt" },
+		{ .title = "Because", .rank = 1, .shortest = 12 },
+	};
+	const json_t *entry;
+	size_t i;
+
+	em_writer_heading(w, "Pages", (struct em_cell){ 0 });
+	em_writer_table(w, columns, EM_COUNT(columns));
+	json_array_foreach(json_object_get(drive, "pages"), i, entry) put_page_row(w, entry);
+}
+
+enum em_exit em_verb_show(struct em_client *client)
+{
+	em_cleanup(parts_done) struct parts parts = { 0 };
+	enum em_exit code = load_parts(client, &parts);
+	struct em_writer *w = client->writer;
+	const json_t *drive = parts.docs[PART_DRIVE].root;
+
+	if (code != EM_EXIT_OK)
+		return code;
+	put_state(w, drive);
+	put_identity(w, drive, parts.docs[PART_IDENTIFY].root);
+	put_smart(w, drive, parts.docs[PART_SMART].root);
+	put_firmware(w, drive, parts.docs[PART_FIRMWARE].root);
+	put_selftest(w, drive, parts.docs[PART_SELFTEST].root);
+	put_namespaces(w, parts.docs[PART_NAMESPACES].root);
+	put_pages(w, drive);
+	return EM_EXIT_OK;
+}

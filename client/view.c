@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "client/view.h"
+#include <string.h>
+#include "client/api.h"
+#include "client/human.h"
+#include "lib/base/cleanup.h"
+
+/* Names in the tables are made for programs. */
+static void to_words(char *text)
+{
+	for (; *text; text++)
+		if (*text == '_')
+			*text = ' ';
+}
+
+const char *em_view_names(const json_t *list, char buf[EM_VIEW_SIZE])
+{
+	const json_t *name;
+	size_t i, used = 0;
+
+	if (!json_is_array(list))
+		return NULL;
+	if (json_array_size(list) == 0)
+		return strcpy(buf, "none");
+	buf[0] = '\0';
+	json_array_foreach(list, i, name)
+	{
+		const char *text = json_string_value(name);
+
+		used += (size_t)snprintf(buf + used, EM_VIEW_SIZE - used, "%s%s", i > 0 ? ", " : "",
+					 text ? text : "?");
+		if (used >= EM_VIEW_SIZE)
+			break;
+	}
+	to_words(buf);
+	return buf;
+}
+
+const char *em_view_scalar(const json_t *value, char buf[EM_VIEW_SIZE])
+{
+	switch (json_typeof(value)) {
+	case JSON_STRING:
+		snprintf(buf, EM_VIEW_SIZE, "%s", json_string_value(value));
+		return buf;
+	case JSON_INTEGER:
+		snprintf(buf, EM_VIEW_SIZE, "%lld", (long long)json_integer_value(value));
+		return buf;
+	case JSON_REAL:
+		snprintf(buf, EM_VIEW_SIZE, "%.9g", json_real_value(value));
+		return buf;
+	case JSON_TRUE:
+		return strcpy(buf, "yes");
+	case JSON_FALSE:
+		return strcpy(buf, "no");
+	case JSON_NULL:
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		break;
+	}
+	return NULL;
+}
+
+static const char *view_bits(const struct em_field *field, const json_t *values,
+			     char buf[EM_VIEW_SIZE])
+{
+	char key[128];
+
+	snprintf(key, sizeof(key), "%s_bits", field->key);
+	return em_view_names(json_object_get(values, key), buf);
+}
+
+const char *em_view_value(const struct em_field *field, const json_t *values, bool utf8,
+			  char buf[EM_VIEW_SIZE])
+{
+	const json_t *value = json_object_get(values, field->key);
+	char plain[EM_VIEW_SIZE];
+
+	if (!value)
+		return NULL;
+	if (field->type == EM_BITS)
+		return view_bits(field, values, buf);
+	if (!em_view_scalar(value, plain))
+		return NULL;
+	if (field->type == EM_ENUM)
+		to_words(plain);
+	if (field->type == EM_UINT || field->type == EM_KELVIN)
+		return em_human_unit(buf, EM_VIEW_SIZE, plain, field->unit, utf8);
+	return strcpy(buf, plain);
+}
+
+const char *em_view_age(const json_t *object, char buf[EM_VIEW_SIZE])
+{
+	double age;
+
+	if (!em_json_number(object, "age_seconds", &age))
+		return NULL;
+	return em_human_age(buf, EM_VIEW_SIZE, age);
+}
+
+const char *em_view_time(const char *rfc3339, char buf[EM_VIEW_SIZE])
+{
+	/* "2026-11-30T21:22:23.456Z" */
+	if (!rfc3339 || strlen(rfc3339) < 20 || rfc3339[10] != 'T' || !strchr(rfc3339, 'Z'))
+		return rfc3339;
+	snprintf(buf, EM_VIEW_SIZE, "%.10s %.8s UTC", rfc3339, rfc3339 + 11);
+	return buf;
+}
+
+enum em_tone em_view_state_tone(const char *state)
+{
+	if (!state)
+		return EM_TONE_PLAIN;
+	if (strcmp(state, "ok") == 0)
+		return EM_TONE_GOOD;
+	if (strcmp(state, "busy") == 0)
+		return EM_TONE_WARN;
+	if (strcmp(state, "retired") == 0)
+		return EM_TONE_DIM;
+	return EM_TONE_BAD;
+}
+
+bool em_view_is_stale_state(const char *state)
+{
+	return !state || (strcmp(state, "ok") != 0 && strcmp(state, "busy") != 0);
+}
+
+bool em_view_is_overdue(const json_t *object, double interval_seconds)
+{
+	double age;
+
+	return interval_seconds > 0 && em_json_number(object, "age_seconds", &age) &&
+	       age > 3 * interval_seconds;
+}
+
+static bool has_warning(const struct em_field *field, const json_t *values)
+{
+	double bits;
+
+	return field->type == EM_BITS && em_json_number(values, field->key, &bits) && bits != 0;
+}
+
+/* Joins labels into "Not given by the drive: A, B". */
+static void add_absent(char *line, size_t size, const char *label)
+{
+	size_t used = strlen(line);
+
+	snprintf(line + used, size - used, "%s%s", used ? ", " : "Not given by the drive: ", label);
+}
+
+void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values)
+{
+	char buf[EM_VIEW_SIZE], absent[2048] = "";
+
+	for (unsigned i = 0; i < page->field_count; i++) {
+		const struct em_field *field = &page->fields[i];
+		const char *text = em_view_value(field, values, w->term.utf8, buf);
+
+		/* What has no history is told better by another row. */
+		if (field->flags & EM_NO_HISTORY)
+			continue;
+		if (!text) {
+			add_absent(absent, sizeof(absent), field->label);
+			continue;
+		}
+		em_writer_fact(w, field->label,
+			       (struct em_cell){ text, has_warning(field, values)
+							       ? EM_TONE_BAD
+							       : EM_TONE_PLAIN });
+	}
+	if (absent[0])
+		em_writer_paragraph(w, (struct em_cell){ absent, EM_TONE_DIM });
+}
+
+/* The columns of a group: its index, its fields, its extra value. */
+struct group_view {
+	const struct em_field *fields[EM_COLUMNS_MAX]; /* NULL: the index */
+	struct em_column columns[EM_COLUMNS_MAX];
+	unsigned count;
+};
+
+static bool any_entry_has(const json_t *list, const struct em_field *field)
+{
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(list, i, entry)
+	{
+		const json_t *value = json_object_get(entry, field->key);
+
+		if (value && !json_is_null(value))
+			return true;
+	}
+	return false;
+}
+
+static void add_column(struct group_view *view, const struct em_field *field, const char *title)
+{
+	unsigned n = view->count;
+
+	if (n >= EM_COLUMNS_MAX)
+		return;
+	view->fields[n] = field;
+	/* Later fields are details: they give way first. */
+	view->columns[n] = (struct em_column){
+		.title = title,
+		.right = !field || field->type == EM_UINT,
+		.rank = (uint8_t)n,
+		.shortest = 8,
+	};
+	view->count++;
+}
+
+static void plan_group(struct group_view *view, const struct em_group *group, const json_t *list)
+{
+	view->count = 0;
+	if (group->index_key)
+		add_column(view, NULL, "No.");
+	for (unsigned i = 0; i < group->field_count; i++)
+		if (any_entry_has(list, &group->fields[i]))
+			add_column(view, &group->fields[i], group->fields[i].label);
+	if (group->extra && any_entry_has(list, group->extra))
+		add_column(view, group->extra, group->extra->label);
+}
+
+static void put_entry(struct em_writer *w, const struct group_view *view,
+		      const struct em_group *group, const json_t *entry)
+{
+	char texts[EM_COLUMNS_MAX][EM_VIEW_SIZE];
+	struct em_cell cells[EM_COLUMNS_MAX] = { 0 };
+
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct em_field *field = view->fields[i];
+
+		if (field)
+			cells[i].text = em_view_value(field, entry, w->term.utf8, texts[i]);
+		else
+			cells[i].text =
+				em_view_scalar(json_object_get(entry, group->index_key), texts[i]);
+	}
+	em_writer_row(w, cells);
+}
+
+void em_view_group(struct em_writer *w, const struct em_group *group, const json_t *values,
+		   size_t max)
+{
+	const json_t *list = json_object_get(values, group->key), *entry;
+	struct group_view view;
+	size_t i;
+
+	if (json_array_size(list) == 0)
+		return;
+	plan_group(&view, group, list);
+	em_writer_table(w, view.columns, view.count);
+	json_array_foreach(list, i, entry)
+	{
+		if (i >= max)
+			break;
+		put_entry(w, &view, group, entry);
+	}
+	/* The table borrows this frame's columns. */
+	em_writer_table(w, NULL, 0);
+}

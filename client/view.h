@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * view - what several verbs show alike: values by their field rows, states, ages, warnings.
+ *
+ * Texts are written into the caller's buffer of EM_VIEW_SIZE bytes and returned; NULL is absent.
+ * Threads: any. Blocking: never.
+ */
+#include <jansson.h>
+#include "client/writer.h"
+#include "lib/nvme/page.h"
+
+#define EM_VIEW_SIZE 640
+
+/* The value of a row in a "values" object (may be NULL), with its unit. */
+const char *em_view_value(const struct em_field *field, const json_t *values, bool utf8,
+			  char buf[EM_VIEW_SIZE]);
+
+/* A JSON scalar as plain digits or text. */
+const char *em_view_scalar(const json_t *value, char buf[EM_VIEW_SIZE]);
+
+/* "spare below threshold, media read only"; "none" for an empty list; NULL for anything else. */
+const char *em_view_names(const json_t *list, char buf[EM_VIEW_SIZE]);
+
+/* "12 s ago" of the member age_seconds. */
+const char *em_view_age(const json_t *object, char buf[EM_VIEW_SIZE]);
+
+/* "2026-11-30 21:22:23 UTC" out of RFC 3339. */
+const char *em_view_time(const char *rfc3339, char buf[EM_VIEW_SIZE]);
+
+enum em_tone em_view_state_tone(const char *state);
+
+/* True when the values of a drive in this state are the last ones known, not the present ones. */
+bool em_view_is_stale_state(const char *state);
+
+/* True when age_seconds is three intervals old; an interval of 0 or below says nothing. */
+bool em_view_is_overdue(const json_t *object, double interval_seconds);
+
+/* All fields of the page that a person wants, and in one line those that the drive does not give.
+ */
+void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values);
+
+/* A repeated part as a table; columns that no entry fills are left out. At most max entries. */
+void em_view_group(struct em_writer *w, const struct em_group *group, const json_t *values,
+		   size_t max);
