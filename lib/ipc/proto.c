@@ -4,6 +4,8 @@
  * u32. Bodies are read and written by the two cursors below, field by field, so that no padding and
  * no byte order of a compiler gets onto the wire. Reserved bytes must be zero.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
