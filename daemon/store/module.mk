@@ -1,1 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += daemon/store/libember-store.a
+daemon_store_libember_store_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+daemon_store_libember_store_a_SOURCES = \
+	daemon/store/db.c \
+	daemon/store/db.h \
+	daemon/store/internal.h \
+	daemon/store/queue.c \
+	daemon/store/queue.h \
+	daemon/store/reader.c \
+	daemon/store/retention.c \
+	daemon/store/retention.h \
+	daemon/store/sql.c \
+	daemon/store/sql.h \
+	daemon/store/store.c \
+	daemon/store/store.h \
+	daemon/store/writer.c
+nodist_daemon_store_libember_store_a_SOURCES = \
+	daemon/store/sql-text.c \
+	daemon/store/sql-text.h
+
+# The SQL files as C strings. Migrations first and in their order.
+ember_sql = \
+	schema/0001-base.sql \
+	schema/query/begin.sql \
+	schema/query/commit.sql \
+	schema/query/connection_setup.sql \
+	schema/query/copy_to.sql \
+	schema/query/device_name_put.sql \
+	schema/query/device_name_trim.sql \
+	schema/query/drive_all.sql \
+	schema/query/drive_put.sql \
+	schema/query/object_count.sql \
+	schema/query/page_all.sql \
+	schema/query/page_put.sql \
+	schema/query/quick_check.sql \
+	schema/query/reader_setup.sql \
+	schema/query/reading_add_column.sql \
+	schema/query/reading_columns.sql \
+	schema/query/reading_create.sql \
+	schema/query/reading_insert.sql \
+	schema/query/reading_range.sql \
+	schema/query/reading_steps.sql \
+	schema/query/rollback.sql \
+	schema/query/series_newest.sql \
+	schema/query/series_next.sql \
+	schema/query/series_prune.sql \
+	schema/query/version_get.sql \
+	schema/query/version_set.sql
+EXTRA_DIST += build-aux/embed-sql.sh $(ember_sql)
+BUILT_SOURCES += daemon/store/sql-text.h
+CLEANFILES += daemon/store/sql-text.c daemon/store/sql-text.h
+
+ember_embed_sql = $(MKDIR_P) daemon/store && $(SHELL) $(top_srcdir)/build-aux/embed-sql.sh
+daemon/store/sql-text.h: $(ember_sql) build-aux/embed-sql.sh
+	$(AM_V_GEN)$(ember_embed_sql) header $(ember_sql:%=$(top_srcdir)/%) > $@-t && mv $@-t $@
+daemon/store/sql-text.c: $(ember_sql) build-aux/embed-sql.sh
+	$(AM_V_GEN)$(ember_embed_sql) source $(ember_sql:%=$(top_srcdir)/%) > $@-t && mv $@-t $@
+$(daemon_store_libember_store_a_OBJECTS): daemon/store/sql-text.h

@@ -7,7 +7,9 @@
  * missing, and adds columns that a newer Ember knows. 128-bit numbers are kept exactly: an integer
  * where it fits into 63 bits, else decimal text. Times are microseconds since 1970, UTC.
  *
- * Owns:     the writer thread, the database connection, the queue. Rows put are copied.
+ * Owns:     the writer thread, the database connection, the queue. Rows put are copied. Borrows the
+ *           description of the tables, which must outlive it (em_history_tables() does); readers are
+ *           closed before the store.
  * Threads:  put functions and status from any thread; a reader belongs to the thread that opened it.
  * Blocking: put never blocks on the disk. open and close do. Readers wait at most their deadline.
  * Errors:   0 or -errno; a database that cannot be written does not fail put(): rows wait in the
@@ -76,7 +78,7 @@ int em_store_put_drive(struct em_store *store, const struct em_store_drive *driv
 struct em_store_status {
 	bool ok;            /* the last write succeeded, or nothing was written yet */
 	char detail[200];   /* why not, for people */
-	uint64_t queued;    /* rows waiting */
+	uint64_t queued;    /* rows (readings, pages, drives) waiting */
 	uint64_t written;   /* rows since start */
 	uint64_t dropped;   /* rows lost since start */
 };

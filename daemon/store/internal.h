@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* internal - the store's own structure, shared by store.c, writer.c and reader.c. */
+#include <limits.h>
+#include <pthread.h>
+#include "daemon/store/db.h"
+#include "daemon/store/queue.h"
+#include "daemon/store/retention.h"
+#include "daemon/store/store.h"
+
+#define EM_STORE_FILE "ember.db"
+
+struct em_store {
+	char path[PATH_MAX];
+	struct em_db_description about;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t wake;     /* for the writer: something was put, or stop */
+	pthread_cond_t finished; /* for close: done is set */
+	struct em_queue queue;
+	uint64_t in_flight, written, refused;
+	uint64_t stop_at_us; /* monotonic; when stopping: give up then */
+	bool stopping, done;
+	bool ok;
+	char detail[EM_DB_MESSAGE_SIZE];
+	unsigned generation; /* counts the files opened; a reader of an older one opens again */
+
+	/* The writer's alone (and em_store_open's, before the thread runs). */
+	pthread_t thread;
+	struct em_db *db;
+	struct em_retention retention;
+	uint64_t retry_at_us, prune_at_us, set_aside_at_us;
+};
+
+/* Opens the file when it is not open, sets a broken one aside, reports into ok and detail. */
+int em_store_writer_open(struct em_store *store);
+void *em_store_writer_main(void *store);
+/* Waits on a condition of the store until a moment of em_monotonic_us(). */
+void em_store_wait(struct em_store *store, pthread_cond_t *condition, uint64_t until_us);

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/store/queue.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/buf.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/text.h"
+
+#define PAGES_MAX     32768u
+#define ROW_BYTES_MAX (1u << 20)
+
+void em_queue_init(struct em_queue *queue, uint64_t max)
+{
+	*queue = (struct em_queue){ .max = max };
+}
+
+void em_queue_done(struct em_queue *queue)
+{
+	em_queue_batch_done(&queue->waiting);
+}
+
+void em_queue_batch_done(struct em_queue_batch *batch)
+{
+	struct em_queue_row *row;
+	struct em_queue_page *page;
+	struct em_queue_drive *drive;
+
+	while ((row = batch->rows)) {
+		batch->rows = row->next;
+		free(row);
+	}
+	while ((page = batch->pages)) {
+		batch->pages = page->next;
+		free(page);
+	}
+	while ((drive = batch->drives)) {
+		batch->drives = drive->next;
+		free(drive);
+	}
+	*batch = (struct em_queue_batch){ 0 };
+}
+
+static void add_tag(struct em_buf *out, enum em_cell_tag tag, const void *data, size_t len)
+{
+	em_buf_addc(out, (char)tag);
+	em_buf_add(out, data, len);
+}
+
+static int add_text(struct em_buf *out, const char *text)
+{
+	size_t len = strlen(text);
+	uint32_t len32 = (uint32_t)len;
+
+	if (len > EM_QUEUE_TEXT_MAX)
+		return -E2BIG;
+	add_tag(out, EM_TAG_TEXT, &len32, sizeof(len32));
+	em_buf_add(out, text, len);
+	return 0;
+}
+
+/* The one place that decides between integer and decimal text. */
+static int add_uint(struct em_buf *out, const struct em_store_cell *cell)
+{
+	char digits[EM_U128_DEC_SIZE];
+	int64_t integer;
+
+	if (cell->text)
+		return add_text(out, cell->text);
+	if (cell->number <= INT64_MAX) {
+		integer = (int64_t)cell->number;
+		add_tag(out, EM_TAG_INT, &integer, sizeof(integer));
+		return 0;
+	}
+	em_u128_dec(digits, cell->number, 1);
+	return add_text(out, digits);
+}
+
+static int add_cell(struct em_buf *out, const struct em_store_cell *cell)
+{
+	switch (cell->kind) {
+	case EM_CELL_NULL:
+		add_tag(out, EM_TAG_NULL, NULL, 0);
+		return 0;
+	case EM_CELL_UINT:
+		return add_uint(out, cell);
+	case EM_CELL_INT:
+		add_tag(out, EM_TAG_INT, &cell->integer, sizeof(cell->integer));
+		return 0;
+	case EM_CELL_REAL:
+		add_tag(out, EM_TAG_REAL, &cell->real, sizeof(cell->real));
+		return 0;
+	case EM_CELL_TEXT:
+		if (cell->text)
+			return add_text(out, cell->text);
+		add_tag(out, EM_TAG_NULL, NULL, 0);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+bool em_queue_row_cell(const struct em_queue_row *row, size_t *at, struct em_queue_cell *ret)
+{
+	const uint8_t *p = row->cells + *at;
+
+	if (*at >= row->len)
+		return false;
+	*ret = (struct em_queue_cell){ .tag = (enum em_cell_tag)*p++ };
+	switch (ret->tag) {
+	case EM_TAG_NULL:
+		break;
+	case EM_TAG_INT:
+		memcpy(&ret->integer, p, sizeof(ret->integer));
+		p += sizeof(ret->integer);
+		break;
+	case EM_TAG_REAL:
+		memcpy(&ret->real, p, sizeof(ret->real));
+		p += sizeof(ret->real);
+		break;
+	case EM_TAG_TEXT:
+		memcpy(&ret->text_len, p, sizeof(ret->text_len));
+		p += sizeof(ret->text_len);
+		ret->text = (const char *)p;
+		p += ret->text_len;
+		break;
+	}
+	*at = (size_t)(p - row->cells);
+	return true;
+}
+
+static void drop_oldest_rows(struct em_queue *queue)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+
+	while (waiting->row_count > queue->max) {
+		struct em_queue_row *oldest = waiting->rows;
+
+		waiting->rows = oldest->next;
+		if (!waiting->rows)
+			waiting->last_row = NULL;
+		waiting->row_count--;
+		queue->dropped++;
+		free(oldest);
+	}
+}
+
+static struct em_queue_row *row_new(const struct em_buf *packed)
+{
+	struct em_queue_row *row = calloc(1, sizeof(*row) + packed->len);
+
+	if (!row)
+		return NULL;
+	row->len = packed->len;
+	if (packed->len > 0)
+		memcpy(row->cells, packed->data, packed->len);
+	return row;
+}
+
+static int pack_row(struct em_queue_row **ret, const struct em_store_cell *cells, unsigned count)
+{
+	struct em_buf packed;
+	int r = 0;
+
+	em_buf_init(&packed, ROW_BYTES_MAX);
+	for (unsigned i = 0; i < count && r == 0; i++)
+		r = add_cell(&packed, &cells[i]);
+	if (r == 0)
+		r = packed.err;
+	if (r == 0) {
+		*ret = row_new(&packed);
+		r = *ret ? 0 : -ENOMEM;
+	}
+	em_buf_done(&packed);
+	return r;
+}
+
+static bool is_drive_id(const char *drive)
+{
+	size_t len = drive ? strlen(drive) : 0;
+
+	return len > 0 && len < EM_QUEUE_DRIVE_ID;
+}
+
+int em_queue_put_row(struct em_queue *queue, unsigned table, const char *drive, uint32_t nsid,
+		     int64_t at_us, const struct em_store_cell *cells, unsigned cell_count)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_row *row = NULL;
+	int r;
+
+	if (!is_drive_id(drive))
+		return -EINVAL;
+	r = pack_row(&row, cells, cell_count);
+	if (r < 0)
+		return r;
+	row->table = table;
+	row->nsid = nsid;
+	row->at_us = at_us;
+	strcpy(row->drive, drive);
+	if (waiting->last_row)
+		waiting->last_row->next = row;
+	else
+		waiting->rows = row;
+	waiting->last_row = row;
+	waiting->row_count++;
+	drop_oldest_rows(queue);
+	return 0;
+}
+
+static uint64_t page_hash(const char *drive, const char *page, uint32_t nsid)
+{
+	uint64_t hash = em_hash(EM_HASH_START, drive, strlen(drive) + 1);
+
+	hash = em_hash(hash, page, strlen(page) + 1);
+	return em_hash(hash, &nsid, sizeof(nsid));
+}
+
+static bool same_page(const struct em_queue_page *a, const struct em_queue_page *b)
+{
+	return a->hash == b->hash && a->nsid == b->nsid && strcmp(a->drive, b->drive) == 0 &&
+	       strcmp(a->page, b->page) == 0;
+}
+
+static struct em_queue_page **find_page(struct em_queue_batch *batch,
+					const struct em_queue_page *page)
+{
+	struct em_queue_page **p = &batch->pages;
+
+	while (*p && !same_page(*p, page))
+		p = &(*p)->next;
+	return p;
+}
+
+/* The new bytes take the place of those of the same page that still wait. */
+static void add_page(struct em_queue *queue, struct em_queue_page *page)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_page **place = find_page(waiting, page), *old = *place;
+
+	page->next = old ? old->next : NULL;
+	*place = page;
+	if (!page->next)
+		waiting->last_page = page;
+	if (old)
+		free(old);
+	else
+		waiting->page_count++;
+	if (waiting->page_count > PAGES_MAX) {
+		old = waiting->pages;
+		waiting->pages = old->next;
+		waiting->page_count--;
+		queue->dropped++;
+		free(old);
+	}
+}
+
+int em_queue_put_page(struct em_queue *queue, const char *drive, const char *name, uint32_t nsid,
+		      int64_t at_us, const void *data, size_t len)
+{
+	struct em_queue_page *page;
+
+	if (!is_drive_id(drive) || !name || strlen(name) >= EM_QUEUE_PAGE_NAME)
+		return -EINVAL;
+	if (len > EM_QUEUE_PAGE_MAX)
+		return -E2BIG;
+	page = calloc(1, sizeof(*page) + len);
+	if (!page)
+		return -ENOMEM;
+	page->hash = page_hash(drive, name, nsid);
+	page->nsid = nsid;
+	page->at_us = at_us;
+	page->len = len;
+	strcpy(page->drive, drive);
+	strcpy(page->page, name);
+	if (len > 0)
+		memcpy(page->data, data, len);
+	add_page(queue, page);
+	return 0;
+}
+
+int em_queue_put_drive(struct em_queue *queue, const struct em_store_drive *drive)
+{
+	struct em_queue_drive **p = &queue->waiting.drives;
+
+	if (!is_drive_id(drive->id) || drive->identity_len > sizeof(drive->identity))
+		return -EINVAL;
+	while (*p && strcmp((*p)->drive.id, drive->id) != 0)
+		p = &(*p)->next;
+	if (!*p) {
+		if (queue->drive_count >= EM_QUEUE_DRIVES_MAX)
+			return -ENOBUFS;
+		*p = calloc(1, sizeof(**p));
+		if (!*p)
+			return -ENOMEM;
+		queue->drive_count++;
+	}
+	(*p)->drive = *drive;
+	(*p)->waiting = true;
+	queue->drives_waiting = true;
+	return 0;
+}
+
+bool em_queue_is_empty(const struct em_queue *queue)
+{
+	return !queue->waiting.rows && !queue->waiting.pages && !queue->drives_waiting;
+}
+
+void em_queue_repeat_drives(struct em_queue *queue)
+{
+	for (struct em_queue_drive *d = queue->waiting.drives; d; d = d->next) {
+		d->waiting = true;
+		queue->drives_waiting = true;
+	}
+}
+
+static int copy_drives(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	struct em_queue_drive **tail = &batch->drives;
+
+	for (struct em_queue_drive *d = queue->waiting.drives; d; d = d->next) {
+		if (!d->waiting)
+			continue;
+		*tail = malloc(sizeof(**tail));
+		if (!*tail)
+			return -ENOMEM;
+		**tail = *d;
+		(*tail)->next = NULL;
+		tail = &(*tail)->next;
+	}
+	return 0;
+}
+
+int em_queue_take(struct em_queue *queue, struct em_queue_batch *ret)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_batch batch = { 0 };
+	struct em_queue_drive *known = waiting->drives;
+
+	if (copy_drives(queue, &batch) < 0) {
+		em_queue_batch_done(&batch);
+		return -ENOMEM;
+	}
+	for (struct em_queue_drive *d = known; d; d = d->next)
+		d->waiting = false;
+	queue->drives_waiting = false;
+	batch.rows = waiting->rows;
+	batch.last_row = waiting->last_row;
+	batch.row_count = waiting->row_count;
+	batch.pages = waiting->pages;
+	batch.last_page = waiting->last_page;
+	batch.page_count = waiting->page_count;
+	*waiting = (struct em_queue_batch){ .drives = known };
+	*ret = batch;
+	return 0;
+}
+
+static void return_rows(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+
+	if (!batch->rows)
+		return;
+	batch->last_row->next = waiting->rows;
+	waiting->rows = em_steal(batch->rows);
+	if (!waiting->last_row)
+		waiting->last_row = batch->last_row;
+	waiting->row_count += batch->row_count;
+	drop_oldest_rows(queue);
+}
+
+static void return_pages(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	struct em_queue_page *page;
+
+	while ((page = batch->pages)) {
+		batch->pages = page->next;
+		page->next = NULL;
+		if (*find_page(&queue->waiting, page))
+			free(page);
+		else
+			add_page(queue, page);
+	}
+}
+
+static void return_drives(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	for (struct em_queue_drive *b = batch->drives; b; b = b->next)
+		for (struct em_queue_drive *d = queue->waiting.drives; d; d = d->next)
+			if (strcmp(b->drive.id, d->drive.id) == 0)
+				d->waiting = queue->drives_waiting = true;
+}
+
+void em_queue_return(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	return_rows(queue, batch);
+	return_pages(queue, batch);
+	return_drives(queue, batch);
+	em_queue_batch_done(batch);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "daemon/store/internal.h"
+#include "daemon/store/sql-text.h"
+#include "lib/base/clock.h"
+
+#define BUSY_MS      100
+#define PROGRESS_OPS 1000
+#define STEP_MAX_US  (UINT64_C(1) << 60)
+
+struct em_store_reader {
+	struct em_store *store;
+	sqlite3 *handle;
+	unsigned generation; /* of the file that handle reads */
+	uint64_t deadline_us;
+};
+
+/* To a reader a locked, broken or missing file is all the same: not now. */
+static int reader_errno(int r)
+{
+	return r == 0 || r == -ETIMEDOUT || r == -ENOMEM ? r : -EAGAIN;
+}
+
+static int is_past(void *userdata)
+{
+	const struct em_store_reader *reader = userdata;
+
+	return reader->deadline_us && em_monotonic_us() >= reader->deadline_us;
+}
+
+int em_store_reader_open(struct em_store *store, struct em_store_reader **ret)
+{
+	struct em_store_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return -ENOMEM;
+	reader->store = store;
+	*ret = reader;
+	return 0;
+}
+
+struct em_store_reader *em_store_reader_close(struct em_store_reader *reader)
+{
+	if (!reader)
+		return NULL;
+	sqlite3_close(reader->handle);
+	free(reader);
+	return NULL;
+}
+EM_DEFINE_CLEANUP(struct em_store_reader, em_store_reader_close)
+
+/* Opened at the first use, and again when the writer has a new file. */
+static int connect_reader(struct em_store_reader *reader)
+{
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+	unsigned generation;
+	int r;
+
+	pthread_mutex_lock(&reader->store->lock);
+	generation = reader->store->generation;
+	pthread_mutex_unlock(&reader->store->lock);
+	if (reader->handle && reader->generation == generation)
+		return 0;
+	sqlite3_close(em_steal(reader->handle));
+	r = em_sql_errno(sqlite3_open_v2(reader->store->path, &reader->handle, flags, NULL));
+	if (r == 0) {
+		sqlite3_busy_timeout(reader->handle, BUSY_MS);
+		sqlite3_progress_handler(reader->handle, PROGRESS_OPS, is_past, reader);
+		r = em_sql_exec(reader->handle, em_sql_reader_setup, NULL, 0);
+	}
+	if (r < 0) {
+		sqlite3_close(em_steal(reader->handle));
+		return r;
+	}
+	reader->generation = generation;
+	return 0;
+}
+
+static bool is_known(const struct em_store *store, const struct em_store_range *range)
+{
+	for (unsigned i = 0; i < store->about.table_count; i++) {
+		const struct em_store_table *table = &store->about.tables[i];
+
+		if (strcmp(table->name, range->table) != 0)
+			continue;
+		for (unsigned c = 0; c < table->column_count; c++)
+			if (strcmp(table->columns[c], range->column) == 0)
+				return true;
+	}
+	return false;
+}
+
+static int prepare_range(struct em_store_reader *reader, const struct em_store_range *range,
+			 sqlite3_stmt **ret)
+{
+	const char *text = range->step_us ? em_sql_reading_steps : em_sql_reading_range;
+	uint64_t step = range->step_us < STEP_MAX_US ? range->step_us : STEP_MAX_US;
+	int r = em_sql_prepare(reader->handle, text, range->table, range->column, ret);
+
+	if (r < 0)
+		return r;
+	sqlite3_bind_text(*ret, 1, range->drive_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(*ret, 2, range->nsid);
+	sqlite3_bind_int64(*ret, 3, range->from_us > 0 ? range->from_us : 0);
+	sqlite3_bind_int64(*ret, 4, range->to_us);
+	/* One more than wanted, to know whether there are more. */
+	sqlite3_bind_int64(*ret, 5, (int64_t)range->limit + 1);
+	if (range->step_us)
+		sqlite3_bind_int64(*ret, 6, (int64_t)step);
+	return 0;
+}
+
+/* Numbers as digits; buf serves those with a fraction, which SQLite would cut to 15 digits. */
+static const char *point_text(sqlite3_stmt *statement, char buf[32])
+{
+	if (sqlite3_column_type(statement, 1) != SQLITE_FLOAT)
+		return (const char *)sqlite3_column_text(statement, 1);
+	snprintf(buf, 32, "%.17g", sqlite3_column_double(statement, 1));
+	return buf;
+}
+
+static int give_points(sqlite3_stmt *statement, unsigned limit, em_store_point_fn *fn,
+		       void *userdata)
+{
+	unsigned count = 0;
+	char buf[32];
+	int code, r;
+
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		if (count++ == limit)
+			return 1;
+		r = fn(userdata, sqlite3_column_int64(statement, 0), point_text(statement, buf));
+		if (r != 0)
+			return r;
+	}
+	return reader_errno(em_sql_errno(code));
+}
+
+int em_store_history(struct em_store_reader *reader, const struct em_store_range *range,
+		     em_store_point_fn *fn, void *userdata)
+{
+	em_cleanup(em_sql_finalizep) sqlite3_stmt *statement = NULL;
+	int r;
+
+	if (!is_known(reader->store, range))
+		return -ENOENT;
+	reader->deadline_us = range->deadline_us;
+	if (is_past(reader))
+		return -ETIMEDOUT;
+	r = connect_reader(reader);
+	if (r == 0)
+		r = prepare_range(reader, range, &statement);
+	if (r < 0)
+		return reader_errno(r);
+	return give_points(statement, range->limit, fn, userdata);
+}
+
+/* Runs one query over the whole file, calling back per row. */
+typedef int row_fn(void *userdata, sqlite3_stmt *statement);
+
+static int load_all(struct em_store *store, const char *text, row_fn *fn, void *userdata)
+{
+	em_cleanup(em_store_reader_closep) struct em_store_reader *reader = NULL;
+	em_cleanup(em_sql_finalizep) sqlite3_stmt *statement = NULL;
+	int code = SQLITE_OK, r;
+
+	r = em_store_reader_open(store, &reader);
+	if (r == 0)
+		r = connect_reader(reader);
+	if (r == 0)
+		r = em_sql_prepare(reader->handle, text, NULL, NULL, &statement);
+	while (r == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		r = fn(userdata, statement);
+	return r != 0 ? r : reader_errno(em_sql_errno(code));
+}
+
+static void copy_text(char *dst, size_t size, sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	snprintf(dst, size, "%s", text ? text : "");
+}
+
+static void copy_identity(struct em_store_drive *drive, sqlite3_stmt *statement, int column)
+{
+	const void *data = sqlite3_column_blob(statement, column);
+	size_t len = (size_t)sqlite3_column_bytes(statement, column);
+
+	if (!data || len > sizeof(drive->identity))
+		len = 0;
+	if (len > 0)
+		memcpy(drive->identity, data, len);
+	drive->identity_len = (unsigned)len;
+}
+
+struct drive_sink {
+	em_store_drive_fn *fn;
+	void *userdata;
+};
+
+static int give_drive(void *userdata, sqlite3_stmt *statement)
+{
+	const struct drive_sink *sink = userdata;
+	struct em_store_drive drive = { 0 };
+	int column = 0;
+
+	copy_text(drive.id, sizeof(drive.id), statement, column++);
+	copy_identity(&drive, statement, column++);
+	copy_text(drive.device, sizeof(drive.device), statement, column++);
+	copy_text(drive.serial, sizeof(drive.serial), statement, column++);
+	copy_text(drive.model, sizeof(drive.model), statement, column++);
+	copy_text(drive.firmware, sizeof(drive.firmware), statement, column++);
+	copy_text(drive.subsystem_nqn, sizeof(drive.subsystem_nqn), statement, column++);
+	copy_text(drive.address, sizeof(drive.address), statement, column++);
+	copy_text(drive.transport, sizeof(drive.transport), statement, column++);
+	copy_text(drive.cntlid, sizeof(drive.cntlid), statement, column++);
+	copy_text(drive.state, sizeof(drive.state), statement, column++);
+	drive.first_seen_us = sqlite3_column_int64(statement, column++);
+	drive.last_seen_us = sqlite3_column_int64(statement, column++);
+	drive.state_since_us = sqlite3_column_int64(statement, column++);
+	return sink->fn(sink->userdata, &drive);
+}
+
+int em_store_load_drives(struct em_store *store, em_store_drive_fn *fn, void *userdata)
+{
+	struct drive_sink sink = { fn, userdata };
+
+	return load_all(store, em_sql_drive_all, give_drive, &sink);
+}
+
+struct page_sink {
+	em_store_page_fn *fn;
+	void *userdata;
+};
+
+static int give_page(void *userdata, sqlite3_stmt *statement)
+{
+	const struct page_sink *sink = userdata;
+	const char *drive = (const char *)sqlite3_column_text(statement, 0);
+	const char *page = (const char *)sqlite3_column_text(statement, 1);
+	const uint8_t *data = sqlite3_column_blob(statement, 4);
+
+	if (!drive || !page)
+		return -ENOMEM;
+	return sink->fn(sink->userdata, drive, page, (uint32_t)sqlite3_column_int64(statement, 2),
+			sqlite3_column_int64(statement, 3), data,
+			(size_t)sqlite3_column_bytes(statement, 4));
+}
+
+int em_store_load_pages(struct em_store *store, em_store_page_fn *fn, void *userdata)
+{
+	struct page_sink sink = { fn, userdata };
+
+	return load_all(store, em_sql_page_all, give_page, &sink);
+}

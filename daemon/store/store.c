@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/store/store.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "daemon/store/internal.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+
+/* Outlives the store that could not be opened. */
+static _Thread_local char open_message[EM_DB_MESSAGE_SIZE];
+
+static struct em_store *store_free(struct em_store *store)
+{
+	em_db_close(store->db);
+	em_queue_done(&store->queue);
+	pthread_cond_destroy(&store->wake);
+	pthread_cond_destroy(&store->finished);
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+	return NULL;
+}
+EM_DEFINE_CLEANUP(struct em_store, store_free)
+
+static struct em_store *store_new(const struct em_store_config *config)
+{
+	struct em_store *store = calloc(1, sizeof(*store));
+	pthread_condattr_t attributes;
+
+	if (!store)
+		return NULL;
+	pthread_mutex_init(&store->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&store->wake, &attributes);
+	pthread_cond_init(&store->finished, &attributes);
+	pthread_condattr_destroy(&attributes);
+	em_queue_init(&store->queue, EM_STORE_QUEUE_MAX);
+	em_retention_init(&store->retention, config->raw_keep_us);
+	store->about = (struct em_db_description){
+		.path = store->path,
+		.tables = config->tables,
+		.table_count = config->table_count,
+		.migrations = em_sql_migrations,
+	};
+	store->ok = true;
+	return store;
+}
+
+static int check_config(struct em_store *store, const struct em_store_config *config)
+{
+	int len = snprintf(store->path, sizeof(store->path), "%s/%s", config->directory,
+			   EM_STORE_FILE);
+	struct stat st;
+	int r = 0;
+
+	if (len >= (int)sizeof(store->path) - 64) /* room for the suffixes of copies */
+		r = -ENAMETOOLONG;
+	else if (stat(config->directory, &st) < 0)
+		r = -errno;
+	else if (!S_ISDIR(st.st_mode))
+		r = -ENOTDIR;
+	if (r < 0) {
+		snprintf(open_message, sizeof(open_message),
+			 "%s: %s; make it a directory that emberd may write, or choose another "
+			 "one with [store] directory=",
+			 config->directory, strerror(-r));
+		return r;
+	}
+	r = em_db_check_tables(config->tables, config->table_count);
+	if (r < 0)
+		snprintf(open_message, sizeof(open_message),
+			 "a history table has a name that SQL cannot have");
+	return r;
+}
+
+static int start_thread(struct em_store *store)
+{
+	sigset_t all, before;
+	int r;
+
+	/* Signals are the loop's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(&store->thread, NULL, em_store_writer_main, store);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
+int em_store_open(struct em_store **ret, const struct em_store_config *config,
+		  const char **ret_message)
+{
+	em_cleanup(store_freep) struct em_store *store = store_new(config);
+	int r;
+
+	if (ret_message)
+		*ret_message = open_message;
+	snprintf(open_message, sizeof(open_message), "no memory");
+	if (!store)
+		return -ENOMEM;
+	r = check_config(store, config);
+	if (r < 0)
+		return r;
+	r = em_store_writer_open(store);
+	/* What can get better by itself does not keep the drives from being watched. */
+	if (r == -EPROTONOSUPPORT || r == -ENOMEM) {
+		snprintf(open_message, sizeof(open_message), "%s", store->detail);
+		return r;
+	}
+	r = start_thread(store);
+	if (r < 0) {
+		snprintf(open_message, sizeof(open_message), "thread: %s", strerror(-r));
+		return r;
+	}
+	*ret = em_steal(store);
+	return 0;
+}
+
+struct em_store *em_store_close(struct em_store *store, uint64_t grace_us)
+{
+	uint64_t until = em_monotonic_us() + grace_us;
+	bool done;
+	uint64_t lost;
+
+	if (!store)
+		return NULL;
+	pthread_mutex_lock(&store->lock);
+	store->stopping = true;
+	store->stop_at_us = until;
+	pthread_cond_broadcast(&store->wake);
+	while (!store->done && em_monotonic_us() < until + EM_US_PER_SEC)
+		em_store_wait(store, &store->finished, until + EM_US_PER_SEC);
+	done = store->done;
+	lost = store->queue.waiting.row_count + store->in_flight;
+	pthread_mutex_unlock(&store->lock);
+	if (lost > 0)
+		em_error("%llu rows of history could not be written before the end: %s",
+			 (unsigned long long)lost, store->path);
+	if (!done) {
+		/* It is inside a write to a disk that does not answer: leave it what it uses. */
+		pthread_detach(store->thread);
+		return NULL;
+	}
+	pthread_join(store->thread, NULL);
+	return store_free(store);
+}
+
+/* With the lock held: lets the writer know, and gives the lock back. */
+static int finish_put(struct em_store *store, int r, uint64_t dropped_before)
+{
+	bool first_loss = dropped_before == 0 && store->queue.dropped > 0;
+
+	if (r == 0)
+		pthread_cond_signal(&store->wake);
+	pthread_mutex_unlock(&store->lock);
+	if (first_loss)
+		em_error("history cannot be written for so long that the oldest rows are lost");
+	return r;
+}
+
+int em_store_put_row(struct em_store *store, unsigned table, const char *drive_id, uint32_t nsid,
+		     int64_t at_us, const struct em_store_cell *cells)
+{
+	uint64_t dropped;
+	int r;
+
+	if (table >= store->about.table_count)
+		return -EINVAL;
+	pthread_mutex_lock(&store->lock);
+	dropped = store->queue.dropped;
+	r = em_queue_put_row(&store->queue, table, drive_id, nsid, at_us, cells,
+			     store->about.tables[table].column_count);
+	return finish_put(store, r, dropped);
+}
+
+int em_store_put_page(struct em_store *store, const char *drive_id, const char *page, uint32_t nsid,
+		      int64_t at_us, const void *data, size_t len)
+{
+	uint64_t dropped;
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	dropped = store->queue.dropped;
+	r = em_queue_put_page(&store->queue, drive_id, page, nsid, at_us, data, len);
+	return finish_put(store, r, dropped);
+}
+
+int em_store_put_drive(struct em_store *store, const struct em_store_drive *drive)
+{
+	uint64_t dropped;
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	dropped = store->queue.dropped;
+	r = em_queue_put_drive(&store->queue, drive);
+	return finish_put(store, r, dropped);
+}
+
+static uint64_t count_waiting(const struct em_queue *queue)
+{
+	uint64_t count = queue->waiting.row_count + queue->waiting.page_count;
+
+	if (queue->drives_waiting)
+		for (const struct em_queue_drive *d = queue->waiting.drives; d; d = d->next)
+			count += d->waiting;
+	return count;
+}
+
+void em_store_get_status(struct em_store *store, struct em_store_status *ret)
+{
+	pthread_mutex_lock(&store->lock);
+	*ret = (struct em_store_status){
+		.ok = store->ok,
+		.queued = count_waiting(&store->queue) + store->in_flight,
+		.written = store->written,
+		.dropped = store->queue.dropped + store->refused,
+	};
+	memcpy(ret->detail, store->detail, sizeof(ret->detail));
+	pthread_mutex_unlock(&store->lock);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "daemon/store/internal.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+
+#define RETRY_US      (500 * EM_US_PER_MS)
+#define LAST_RETRY_US (50 * EM_US_PER_MS) /* while closing */
+#define SET_ASIDE_US  (60 * EM_US_PER_SEC)
+#define PRUNE_US      (60 * EM_US_PER_SEC)
+#define PRUNE_MORE_US (20 * EM_US_PER_MS)
+
+void em_store_wait(struct em_store *store, pthread_cond_t *condition, uint64_t until_us)
+{
+	uint64_t now = em_monotonic_us(), span = until_us > now ? until_us - now : 0;
+	struct timespec at;
+
+	if (span > UINT64_C(3600) * EM_US_PER_SEC)
+		span = UINT64_C(3600) * EM_US_PER_SEC;
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += (time_t)(span / EM_US_PER_SEC);
+	at.tv_nsec += (long)(span % EM_US_PER_SEC) * 1000;
+	if (at.tv_nsec >= 1000000000) {
+		at.tv_nsec -= 1000000000;
+		at.tv_sec++;
+	}
+	pthread_cond_timedwait(condition, &store->lock, &at);
+}
+
+/* Only a change is logged. */
+static void report(struct em_store *store, int r, const char *message)
+{
+	bool was_ok;
+
+	pthread_mutex_lock(&store->lock);
+	was_ok = store->ok;
+	store->ok = r == 0;
+	snprintf(store->detail, sizeof(store->detail), "%s", r == 0 ? "" : message);
+	pthread_mutex_unlock(&store->lock);
+	if (was_ok && r < 0)
+		em_warning("history waits in memory: %s", message);
+	else if (!was_ok && r == 0)
+		em_notice("history is written again: %s", store->path);
+}
+
+static void report_failure(struct em_store *store, int r)
+{
+	char message[EM_DB_MESSAGE_SIZE];
+
+	em_db_explain(r, store->path, message);
+	report(store, r, message);
+	store->retry_at_us = em_monotonic_us() + RETRY_US;
+}
+
+/* A file that breaks again at once points at the disk; moving files about does not help it. */
+static int set_aside(struct em_store *store)
+{
+	uint64_t now = em_monotonic_us();
+	char name[PATH_MAX];
+	int r;
+
+	if (store->set_aside_at_us && now - store->set_aside_at_us < SET_ASIDE_US)
+		return -EUCLEAN;
+	store->set_aside_at_us = now;
+	r = em_db_set_aside(store->path, name);
+	if (r < 0)
+		return r;
+	em_error("%s was broken; it is %s now and a new one is made", store->path, name);
+	return 0;
+}
+
+static void use_db(struct em_store *store, struct em_db *db)
+{
+	bool nothing_waits;
+
+	store->db = db;
+	pthread_mutex_lock(&store->lock);
+	/* The file may be a new one: it gets what is known of the drives. */
+	if (store->generation++ > 0)
+		em_queue_repeat_drives(&store->queue);
+	nothing_waits = em_queue_is_empty(&store->queue);
+	pthread_mutex_unlock(&store->lock);
+	/* Else the first write tells whether all is well again. */
+	if (nothing_waits)
+		report(store, 0, NULL);
+}
+
+int em_store_writer_open(struct em_store *store)
+{
+	char message[EM_DB_MESSAGE_SIZE];
+	struct em_db *db = NULL;
+	int r;
+
+	if (store->db && !em_db_was_replaced(store->db))
+		return 0;
+	store->db = em_db_close(store->db);
+	r = em_db_open(&db, &store->about, message);
+	if (r == -EUCLEAN && set_aside(store) == 0)
+		r = em_db_open(&db, &store->about, message);
+	if (r < 0) {
+		report(store, r, message);
+		store->retry_at_us = em_monotonic_us() + RETRY_US;
+		return r;
+	}
+	use_db(store, db);
+	return 0;
+}
+
+static void refuse(struct em_store *store, const char *drive, const char *what)
+{
+	pthread_mutex_lock(&store->lock);
+	store->refused++;
+	pthread_mutex_unlock(&store->lock);
+	em_log(LOG_ERR, &(struct em_log_fields){ .drive = drive },
+	       "a row of %s cannot be stored and was left out", what);
+}
+
+/* What can never be written is left out, so that it does not hold up the rest. */
+static int write_items(struct em_store *store, const struct em_queue_batch *batch)
+{
+	int r = 0;
+
+	for (const struct em_queue_drive *d = batch->drives; d && r == 0; d = d->next) {
+		r = em_db_put_drive(store->db, &d->drive);
+		if (r == -EINVAL) {
+			refuse(store, d->drive.id, "drive");
+			r = 0;
+		}
+	}
+	for (const struct em_queue_row *row = batch->rows; row && r == 0; row = row->next) {
+		r = em_db_put_row(store->db, row);
+		if (r == -EINVAL) {
+			refuse(store, row->drive, store->about.tables[row->table].name);
+			r = 0;
+		}
+	}
+	for (const struct em_queue_page *p = batch->pages; p && r == 0; p = p->next) {
+		r = em_db_put_page(store->db, p);
+		if (r == -EINVAL) {
+			refuse(store, p->drive, "page");
+			r = 0;
+		}
+	}
+	return r;
+}
+
+static int write_batch(struct em_store *store, const struct em_queue_batch *batch)
+{
+	int r = em_db_begin(store->db);
+
+	if (r == 0)
+		r = write_items(store, batch);
+	if (r == 0)
+		r = em_db_commit(store->db);
+	if (r < 0)
+		em_db_rollback(store->db);
+	return r;
+}
+
+static uint64_t count_items(const struct em_queue_batch *batch)
+{
+	uint64_t count = batch->row_count + batch->page_count;
+
+	for (const struct em_queue_drive *d = batch->drives; d; d = d->next)
+		count++;
+	return count;
+}
+
+static int write_waiting(struct em_store *store)
+{
+	struct em_queue_batch batch = { 0 };
+	uint64_t count;
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	r = em_queue_take(&store->queue, &batch);
+	count = count_items(&batch);
+	store->in_flight = count;
+	pthread_mutex_unlock(&store->lock);
+	if (r < 0 || count == 0)
+		return r;
+
+	r = write_batch(store, &batch);
+	pthread_mutex_lock(&store->lock);
+	store->in_flight = 0;
+	if (r == 0)
+		store->written += count;
+	else
+		em_queue_return(&store->queue, &batch);
+	pthread_mutex_unlock(&store->lock);
+	em_queue_batch_done(&batch);
+	if (r == 0)
+		report(store, 0, NULL);
+	return r;
+}
+
+static bool may_prune(struct em_store *store, int64_t real_us)
+{
+	const struct em_db_description *about = &store->about;
+	int64_t newest = 0;
+
+	if (!store->retention.has_clock &&
+	    em_retention_newest(em_db_handle(store->db), about->tables, about->table_count, real_us,
+				&newest) < 0)
+		return false;
+	return em_retention_trusts_clock(&store->retention, em_monotonic_us(), real_us, newest);
+}
+
+static int prune(struct em_store *store)
+{
+	const struct em_db_description *about = &store->about;
+	int64_t real_us = em_realtime_us();
+	int more, r;
+
+	if (store->retention.keep_us == 0 || em_monotonic_us() < store->prune_at_us)
+		return 0;
+	store->prune_at_us = em_monotonic_us() + PRUNE_US;
+	if (!may_prune(store, real_us))
+		return 0;
+	r = em_db_begin(store->db);
+	if (r < 0)
+		return r == -EAGAIN ? 0 : r; /* it is not urgent */
+	more = em_retention_step(&store->retention, em_db_handle(store->db), about->tables,
+				 about->table_count, real_us);
+	r = more < 0 ? more : em_db_commit(store->db);
+	if (r < 0)
+		em_db_rollback(store->db);
+	else if (more > 0)
+		store->prune_at_us = em_monotonic_us() + PRUNE_MORE_US;
+	return r;
+}
+
+static void work(struct em_store *store)
+{
+	int r = em_store_writer_open(store);
+
+	if (r < 0)
+		return;
+	r = write_waiting(store);
+	if (r == 0)
+		r = prune(store);
+	if (r == 0)
+		return;
+	report_failure(store, r);
+	if (r == -EAGAIN || r == -ENOSPC || r == -ENOMEM)
+		return;
+	/* The connection may be the trouble: begin with a new one. */
+	store->db = em_db_close(store->db);
+	if (r == -EUCLEAN && set_aside(store) == 0)
+		store->retry_at_us = 0;
+}
+
+/* With the lock. True: there is something to do now; false: *ret_until says when to look again. */
+static bool is_due(struct em_store *store, uint64_t *ret_until)
+{
+	uint64_t now = em_monotonic_us();
+	uint64_t retry_at = store->retry_at_us;
+
+	if (store->stopping && retry_at > now + LAST_RETRY_US)
+		retry_at = now + LAST_RETRY_US;
+	store->retry_at_us = retry_at;
+	if (retry_at > now) {
+		*ret_until = retry_at;
+		return false;
+	}
+	if (!store->db || !em_queue_is_empty(&store->queue))
+		return true;
+	*ret_until = store->retention.keep_us ? store->prune_at_us : now + PRUNE_US;
+	return *ret_until <= now;
+}
+
+static bool is_over(const struct em_store *store)
+{
+	if (!store->stopping)
+		return false;
+	return em_queue_is_empty(&store->queue) || em_monotonic_us() >= store->stop_at_us;
+}
+
+/* False: stop. */
+static bool wait_for_work(struct em_store *store)
+{
+	uint64_t until = 0;
+	bool over;
+
+	pthread_mutex_lock(&store->lock);
+	while (!(over = is_over(store)) && !is_due(store, &until)) {
+		if (store->stopping && until > store->stop_at_us)
+			until = store->stop_at_us;
+		em_store_wait(store, &store->wake, until);
+	}
+	pthread_mutex_unlock(&store->lock);
+	return !over;
+}
+
+void *em_store_writer_main(void *userdata)
+{
+	struct em_store *store = userdata;
+
+	while (wait_for_work(store))
+		work(store);
+	store->db = em_db_close(store->db);
+	pthread_mutex_lock(&store->lock);
+	store->done = true;
+	pthread_cond_broadcast(&store->finished);
+	pthread_mutex_unlock(&store->lock);
+	return NULL;
+}
