@@ -1,1 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += broker/libember-broker.a
+broker_libember_broker_a_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBNVME_CFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS)
+broker_libember_broker_a_CFLAGS = $(AM_CFLAGS) -pthread
+broker_libember_broker_a_SOURCES = \
+	broker/audit.c broker/audit.h \
+	broker/broker.c broker/broker.h \
+	broker/checks.c broker/checks.h \
+	broker/conf.c broker/conf.h \
+	broker/options.c broker/options.h \
+	broker/device.c broker/device.h \
+	broker/discover.c broker/discover.h \
+	broker/execute.c broker/execute.h \
+	broker/job.c broker/job.h \
+	broker/lane.c broker/lane.h \
+	broker/listen.c broker/listen.h \
+	broker/operations.c broker/operations.h \
+	broker/peers.c broker/peers.h \
+	broker/policy.c broker/policy.h \
+	broker/sysfs.c broker/sysfs.h
+
+BROKER_LIBS = broker/libember-broker.a lib/ipc/libember-ipc.a lib/base/libember-base.a \
+	$(LIBNVME_LIBS) $(LIBSYSTEMD_LIBS) $(ECONF_LIBS) -lpthread
+
+emberlibexec_PROGRAMS += broker/ember-broker
+broker_ember_broker_CPPFLAGS = $(broker_libember_broker_a_CPPFLAGS)
+broker_ember_broker_CFLAGS = $(AM_CFLAGS) -pthread
+broker_ember_broker_SOURCES = broker/main.c
+broker_ember_broker_LDADD = $(BROKER_LIBS)
+
+EXTRA_DIST += broker/policy.conf.example broker/broker.conf.example
+

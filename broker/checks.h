@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * checks - which pages may be asked for, and with which numbers.
+ *
+ * A page is in a table only when reading it (with the event retained) changes nothing in the
+ * drive: no telemetry or persistent-event context is created, no vendor queue is consumed.
+ *
+ * Each check returns NULL, or what is wrong with the request (a static text).
+ * Threads: pure functions.
+ */
+#include "lib/ipc/proto.h"
+
+#define EM_NSID_ALL      0xffffffffu
+#define EM_LID_ERROR     0x01
+#define EM_LID_SMART     0x02
+#define EM_FID_EVENTS    0x0b
+#define EM_EVENTS_SMART  0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
+#define EM_IDENTIFY_SIZE 4096u
+
+const char *em_check_identify(const struct em_ipc_request *request);
+const char *em_check_get_log(const struct em_ipc_request *request);
+const char *em_check_get_feature(const struct em_ipc_request *request);
+const char *em_check_acknowledge(const struct em_ipc_request *request);
+const char *em_check_arm(const struct em_ipc_request *request);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/operations.h"
+
+#include <libnvme.h>
+
+#include "broker/checks.h"
+
+/* Every controller takes transfers of 4096 bytes, whatever its MDTS. */
+#define LOG_CHUNK 4096u
+
+/* NVMe Base 2.0, Get Log Page: command dwords 10 to 13. */
+#define LOG_RAE	      (1u << 15)
+#define LOG_NUMDL(nd) ((uint32_t)(nd) << 16)
+#define LOG_NUMDU(nd) ((uint32_t)(nd) >> 16)
+#define LOG_LSI(lsi)  ((uint32_t)(lsi) << 16)
+
+static void identify(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+		     uint8_t *data, struct em_outcome *ret)
+{
+	struct nvme_passthru_cmd cmd = {
+		.opcode = nvme_admin_identify,
+		.nsid = request->nsid,
+		.addr = (uintptr_t)data,
+		.data_len = request->len,
+		.cdw10 = request->page | (uint32_t)request->lsi << 16,
+		.timeout_ms = timeout_ms,
+	};
+
+	/* NVM sets are named in another dword than controllers. */
+	if (request->page == NVME_IDENTIFY_CNS_NVMSET_LIST) {
+		cmd.cdw10 = request->page;
+		cmd.cdw11 = request->lsi;
+	}
+	em_execute(fd, &cmd, ret);
+}
+
+static void log_chunk(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+		      uint32_t at, bool retain, uint8_t *data, struct em_outcome *ret)
+{
+	uint32_t left = request->len - at, len = left < LOG_CHUNK ? left : LOG_CHUNK;
+	uint32_t dwords = len / 4 - 1; /* zero-based */
+	uint64_t offset = request->offset + at;
+	struct nvme_passthru_cmd cmd = {
+		.opcode = nvme_admin_get_log_page,
+		.nsid = request->nsid,
+		.addr = (uintptr_t)(data + at),
+		.data_len = len,
+		.cdw10 = request->page | (retain ? LOG_RAE : 0) | LOG_NUMDL(dwords),
+		.cdw11 = LOG_NUMDU(dwords) | LOG_LSI(request->lsi),
+		.cdw12 = (uint32_t)offset,
+		.cdw13 = (uint32_t)(offset >> 32),
+		.timeout_ms = timeout_ms,
+	};
+
+	em_execute(fd, &cmd, ret);
+}
+
+static void get_log(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+		    uint8_t *data, struct em_outcome *ret)
+{
+	for (uint32_t at = 0; at < request->len; at += LOG_CHUNK) {
+		log_chunk(fd, request, timeout_ms, at, true, data, ret);
+		if (ret->answer != EM_ANSWER_DONE)
+			return;
+	}
+}
+
+/* The checks keep it to one chunk: the read that ends the event. */
+static void acknowledge_event(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+			      uint8_t *data, struct em_outcome *ret)
+{
+	log_chunk(fd, request, timeout_ms, 0, false, data, ret);
+}
+
+static void get_feature(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+			uint8_t *data, struct em_outcome *ret)
+{
+	struct nvme_passthru_cmd cmd = {
+		.opcode = nvme_admin_get_features,
+		.nsid = request->nsid,
+		.addr = request->len ? (uintptr_t)data : 0,
+		.data_len = request->len,
+		.cdw10 = request->page | (uint32_t)request->lsp << 8,
+		.timeout_ms = timeout_ms,
+	};
+
+	em_execute(fd, &cmd, ret);
+}
+
+/* The kernel has bits of its own in there: read, add ours, write back. */
+static void arm_events(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+		       uint8_t *data, struct em_outcome *ret)
+{
+	struct nvme_passthru_cmd get = {
+		.opcode = nvme_admin_get_features,
+		.cdw10 = EM_FID_EVENTS,
+		.timeout_ms = timeout_ms,
+	};
+	struct nvme_passthru_cmd set = {
+		.opcode = nvme_admin_set_features,
+		.cdw10 = EM_FID_EVENTS,
+		.timeout_ms = timeout_ms,
+	};
+
+	(void)data;
+	em_execute(fd, &get, ret);
+	if (ret->answer != EM_ANSWER_DONE)
+		return;
+	set.cdw11 = ret->result | request->arg;
+	em_execute(fd, &set, ret);
+	if (ret->answer == EM_ANSWER_DONE)
+		ret->result = set.cdw11;
+}
+
+static const struct em_operation operations[EM_OP_COUNT] = {
+	[EM_OP_IDENTIFY] = { 0, em_check_identify, identify },
+	[EM_OP_GET_LOG] = { 0, em_check_get_log, get_log },
+	[EM_OP_GET_FEATURE] = { 0, em_check_get_feature, get_feature },
+	[EM_OP_ACKNOWLEDGE_EVENT] = { 0, em_check_acknowledge, acknowledge_event },
+	[EM_OP_ARM_EVENTS] = { 0, em_check_arm, arm_events },
+	[EM_OP_SELF_TEST] = { 0, NULL, NULL },
+	[EM_OP_NAMESPACE_CREATE] = { 0, NULL, NULL },
+	[EM_OP_NAMESPACE_ATTACH] = { 0, NULL, NULL },
+	[EM_OP_NAMESPACE_DETACH] = { 0, NULL, NULL },
+	[EM_OP_FIRMWARE_DOWNLOAD] = { 0, NULL, NULL },
+	[EM_OP_FIRMWARE_COMMIT] = { 0, NULL, NULL },
+	[EM_OP_NAMESPACE_DELETE] = { 0, NULL, NULL },
+	[EM_OP_FORMAT] = { 0, NULL, NULL },
+	[EM_OP_SANITIZE] = { 0, NULL, NULL },
+};
+
+const struct em_operation *em_operation_find(enum em_op op)
+{
+	return (unsigned)op < EM_OP_COUNT ? &operations[op] : NULL;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/log.h"
+#include "lib/base/parse.h"
+
+#include "config.h"
+
+#define PATIENCE_MIN_US	    (100 * EM_US_PER_MS)
+#define PATIENCE_MAX_US	    (600 * EM_US_PER_SEC)
+#define PATIENCE_DEFAULT_US (10 * EM_US_PER_SEC)
+#define PATIENCE_RULE	    "must be a time from 100ms to 10min, such as 10s"
+#define CLIENT_USER_DEFAULT "ember"
+
+static const char usage[] =
+	"Usage: ember-broker [OPTION]...\n"
+	"Carries out for emberd what needs root, as far as the policy allows.\n\n"
+	"  --socket PATH        listen here (default: the socket systemd passes)\n"
+	"  --config FILE        read FILE instead of " EM_SYSCONFDIR "/broker.conf\n"
+	"  --policy FILE        read FILE instead of " EM_SYSCONFDIR "/policy.conf\n"
+	"  --client-user USER   name or number of the only user let in (ember)\n"
+	"  --patience TIME      how long a drive may take to answer (10s)\n"
+	"  --log-level LEVEL    error, warning, notice, info or debug (info)\n"
+	"  --version            print the version\n"
+	"  --help               print this\n";
+
+static const struct {
+	const char *name;
+	int level;
+} log_levels[] = {
+	{ "error", LOG_ERR },  { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
+	{ "info", LOG_INFO },  { "debug", LOG_DEBUG },
+};
+
+static int parse_log_level(const char *text, int *ret)
+{
+	for (size_t i = 0; i < EM_COUNT(log_levels); i++) {
+		if (strcmp(text, log_levels[i].name) != 0)
+			continue;
+		*ret = log_levels[i].level;
+		return 0;
+	}
+	fprintf(stderr, "ember-broker: --log-level: \"%s\" is none of error, warning, notice, "
+			"info, debug\n", text);
+	return -EINVAL;
+}
+
+static int take_option(struct em_options *config, int option)
+{
+	switch (option) {
+	case 's':
+		config->socket = optarg;
+		return 0;
+	case 'c':
+		config->config = optarg;
+		config->config_given = true;
+		return 0;
+	case 'p':
+		config->policy = optarg;
+		config->policy_given = true;
+		return 0;
+	case 'u':
+		config->client_user_option = optarg;
+		return 0;
+	case 't':
+		config->patience_option = optarg;
+		return 0;
+	case 'l':
+		return parse_log_level(optarg, &config->log_level);
+	case 'v':
+		puts("ember-broker " PACKAGE_VERSION);
+		return 1;
+	case 'h':
+		fputs(usage, stdout);
+		return 1;
+	default:
+		fputs("Try ember-broker --help\n", stderr);
+		return -EINVAL;
+	}
+}
+
+int em_options_parse(struct em_options *config, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "socket", required_argument, NULL, 's' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "policy", required_argument, NULL, 'p' },
+		{ "client-user", required_argument, NULL, 'u' },
+		{ "patience", required_argument, NULL, 't' },
+		{ "log-level", required_argument, NULL, 'l' },
+		{ "version", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option, r = 0;
+
+	*config = (struct em_options){
+		.config = EM_SYSCONFDIR "/broker.conf",
+		.policy = EM_SYSCONFDIR "/policy.conf",
+		.log_level = LOG_INFO,
+	};
+	while (r == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		r = take_option(config, option);
+	if (r == 0 && optind < argc) {
+		fprintf(stderr, "ember-broker: \"%s\" is not an option\n", argv[optind]);
+		r = -EINVAL;
+	}
+	return r;
+}
+
+static const char *set_user(struct em_options *config, const char *text)
+{
+	if (*text == '\0' || strlen(text) >= sizeof(config->client_user))
+		return "must be the name or number of a user";
+	strcpy(config->client_user, text);
+	return NULL;
+}
+
+static const char *set_patience(struct em_options *config, const char *text)
+{
+	if (em_parse_duration_us(text, PATIENCE_MIN_US, PATIENCE_MAX_US, &config->patience_us) < 0)
+		return PATIENCE_RULE;
+	return NULL;
+}
+
+static const char *on_entry(void *self, const struct em_conf_entry *entry)
+{
+	if (strcmp(entry->section, "broker") != 0)
+		return "the only section is [broker]";
+	if (strcmp(entry->key, "patience") == 0)
+		return set_patience(self, entry->value);
+	if (strcmp(entry->key, "client_user") == 0)
+		return set_user(self, entry->value);
+	return "no such key (patience, client_user)";
+}
+
+static int apply_options(struct em_options *config, char *error)
+{
+	const char *problem = NULL, *option = NULL;
+
+	if (config->client_user_option) {
+		option = "--client-user";
+		problem = set_user(config, config->client_user_option);
+	}
+	if (!problem && config->patience_option) {
+		option = "--patience";
+		problem = set_patience(config, config->patience_option);
+	}
+	if (!problem)
+		return 0;
+	snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", option, problem);
+	return -EINVAL;
+}
+
+static int resolve_user(struct em_options *config, char *error)
+{
+	const struct passwd *pw;
+	uint64_t number;
+
+	if (em_parse_u64(config->client_user, 0, UINT32_MAX - 1, &number) == 0)
+		pw = getpwuid((uid_t)number);
+	else
+		pw = getpwnam(config->client_user);
+	if (pw) {
+		config->client_uid = pw->pw_uid;
+		config->client_gid = pw->pw_gid;
+		return 0;
+	}
+	if (em_parse_u64(config->client_user, 0, UINT32_MAX - 1, &number) == 0) {
+		config->client_uid = (uid_t)number;
+		config->client_gid = (gid_t)-1;
+		return 0;
+	}
+	snprintf(error, EM_CONF_ERROR_SIZE, "there is no user \"%s\" (client_user, --client-user)",
+		 config->client_user);
+	return -ESRCH;
+}
+
+int em_options_load(struct em_options *config, char error[EM_CONF_ERROR_SIZE])
+{
+	struct em_options loaded = *config;
+	int r;
+
+	loaded.patience_us = PATIENCE_DEFAULT_US;
+	strcpy(loaded.client_user, CLIENT_USER_DEFAULT);
+	r = em_conf_read(config->config, on_entry, &loaded, error);
+	if (r < 0 && !(r == -ENOENT && !config->config_given))
+		return r;
+	r = apply_options(&loaded, error);
+	if (r < 0)
+		return r;
+	r = resolve_user(&loaded, error);
+	if (r < 0)
+		return r;
+	*config = loaded;
+	return 0;
+}
