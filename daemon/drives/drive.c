@@ -108,31 +108,32 @@ static void take_attributes(struct em_drive *drive, const struct em_ipc_drive *m
 	}
 }
 
+/* A text of the Identify page into one of ours; true when it changed. Blank says nothing. */
+static bool learn_text(char *text, size_t size, const char *key, const struct em_blob *data,
+		       const struct em_nvme_ctx *ctx)
+{
+	struct em_value value;
+
+	em_field_get(em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], key), data->data, data->len,
+		     ctx, &value);
+	if (value.kind != EM_V_TEXT || !value.text[0] || strcmp(text, value.text) == 0)
+		return false;
+	snprintf(text, size, "%s", value.text);
+	return true;
+}
+
 void em_drive_learn_identify(struct em_drive *drive, const struct em_blob *data, uint64_t now_us)
 {
-	static const struct {
-		const char *key;
-		size_t offset, size;
-	} texts[] = {
-		{ "serial", offsetof(struct em_drive, serial), sizeof(drive->serial) },
-		{ "model", offsetof(struct em_drive, model), sizeof(drive->model) },
-		{ "firmware", offsetof(struct em_drive, firmware), sizeof(drive->firmware) },
-	};
-
 	em_nvme_ctx_from_identify(data->data, data->len, &drive->ctx);
-	for (unsigned i = 0; i < EM_COUNT(texts); i++) {
-		const struct em_field *field =
-			em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], texts[i].key);
-		char *text = (char *)drive + texts[i].offset;
-		struct em_value value;
-
-		em_field_get(field, data->data, data->len, &drive->ctx, &value);
-		if (value.kind != EM_V_TEXT || strcmp(text, value.text) == 0)
-			continue;
-		snprintf(text, texts[i].size, "%s", value.text);
+	/* Who a drive is does not change while its node is there; its firmware does. */
+	if (!drive->serial[0] || !drive->model[0]) {
+		learn_text(drive->serial, sizeof(drive->serial), "serial", data, &drive->ctx);
+		learn_text(drive->model, sizeof(drive->model), "model", data, &drive->ctx);
 		drive->identity_changed = true;
-		if (texts[i].offset == offsetof(struct em_drive, firmware))
-			forget_refusals(drive, now_us);
+	}
+	if (learn_text(drive->firmware, sizeof(drive->firmware), "firmware", data, &drive->ctx)) {
+		drive->identity_changed = true;
+		forget_refusals(drive, now_us);
 	}
 }
 

@@ -96,11 +96,20 @@ static void count_miss(struct em_drive *drive, enum em_read_status status, int64
 		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, why, real_us);
 }
 
+/* After a miss we look again soon; while a command is still out the broker tells when it is back. */
+static uint64_t retry_us(const struct em_drive *drive, enum em_read_status status)
+{
+	uint64_t interval = drive->intervals.page_us[EM_PAGE_SMART];
+	uint64_t soon = status == EM_READ_BUSY ? EM_BUSY_RETRY_US : EM_RETRY_US;
+
+	if (status == EM_READ_STUCK && drive->state == EM_STATE_UNRESPONSIVE)
+		return interval;
+	return interval < soon ? interval : soon;
+}
+
 static void judge(struct em_drive *drive, enum em_read_status status, uint64_t now_us,
 		  int64_t real_us)
 {
-	uint64_t retry = drive->intervals.page_us[EM_PAGE_SMART];
-
 	if (is_answer(status)) {
 		drive->misses = 0;
 		drive->hold_us = 0;
@@ -108,9 +117,9 @@ static void judge(struct em_drive *drive, enum em_read_status status, uint64_t n
 		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
 	} else if (is_miss(status)) {
 		count_miss(drive, status, real_us);
-		drive->hold_us = now_us + (retry < EM_RETRY_US ? retry : EM_RETRY_US);
+		drive->hold_us = now_us + retry_us(drive, status);
 	} else if (status == EM_READ_BUSY) {
-		drive->hold_us = now_us + (retry < EM_BUSY_RETRY_US ? retry : EM_BUSY_RETRY_US);
+		drive->hold_us = now_us + retry_us(drive, status);
 		if (drive->state == EM_STATE_OK)
 			em_drive_set_state(drive, EM_STATE_BUSY,
 					   "the kernel is busy with the controller", real_us);

@@ -275,6 +275,18 @@ static void tell(const struct em_drive *drive, int priority, const char *what, c
 	       drive->serial, what, *why ? ": " : "", why);
 }
 
+/* A drive in trouble may forget its name; that is no new drive, and no history begins with it. */
+static bool has_identity(const struct em_ipc_drive *message)
+{
+	char serial[64];
+
+	em_text_clean(serial, sizeof(serial), message->serial, strlen(message->serial));
+	if (serial[0])
+		return true;
+	em_warning("%s gives no serial number: it is not watched", message->device);
+	return false;
+}
+
 static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *message)
 {
 	struct entry *entry = by_handle(drives, message->drive);
@@ -288,7 +300,7 @@ static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *mes
 	} else if (entry) {
 		em_drive_update(entry->drive, message, now, em_realtime_us());
 	} else {
-		entry = entry_for(drives, message);
+		entry = has_identity(message) ? entry_for(drives, message) : NULL;
 		if (!entry)
 			return;
 		em_drive_present(entry->drive, message, now, em_realtime_us());

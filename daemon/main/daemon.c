@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/main/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include "config.h"
+#include "daemon/drives/drives.h"
+#include "daemon/drives/history.h"
+#include "daemon/main/config.h"
+#include "daemon/store/store.h"
+#include "daemon/web/web.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+
+/* What is queued for the disk gets this long when we end. */
+#define STORE_GRACE_US (5 * EM_US_PER_SEC)
+
+struct daemon {
+	const struct em_daemon_options *options;
+	struct em_config *config;
+	sd_event *event;
+	struct em_hub *hub;
+	struct em_store *store;
+	struct em_drives *drives;
+	struct em_web *web;
+};
+
+static int load_config(const struct em_daemon_options *options, struct em_config **ret)
+{
+	const struct em_config_overrides overrides = {
+		.broker_socket = options->broker_socket,
+		.socket = options->socket,
+		.state_directory = options->state_directory,
+		.log_level = options->log_level,
+	};
+	char message[EM_CONFIG_MESSAGE_SIZE];
+	int r = em_config_load(ret, options->config_path, &overrides, message, sizeof(message));
+
+	if (r < 0)
+		em_error("%s", message);
+	return r;
+}
+
+int em_daemon_check(const struct em_daemon_options *options)
+{
+	struct em_config *config = NULL;
+	int r = load_config(options, &config);
+
+	em_config_free(config);
+	return r;
+}
+
+/* ---- signals ----------------------------------------------------------------------------- */
+
+static void warn_fixed(const struct em_config *before, const struct em_config *after)
+{
+	if (strcmp(before->http_socket, after->http_socket) != 0 ||
+	    strcmp(before->http_listen, after->http_listen) != 0 ||
+	    strcmp(before->store_directory, after->store_directory) != 0 ||
+	    before->raw_keep_us != after->raw_keep_us ||
+	    strcmp(before->drives.broker_socket, after->drives.broker_socket) != 0)
+		em_warning("[http], [store] and [broker] change with the next start only");
+}
+
+static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	struct daemon *daemon = userdata;
+	struct em_config *config = NULL;
+	uint64_t now = 0;
+
+	(void)info;
+	sd_event_now(sd_event_source_get_event(source), CLOCK_MONOTONIC, &now);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
+	if (load_config(daemon->options, &config) < 0) {
+		em_warning("the configuration in use is kept");
+	} else {
+		warn_fixed(daemon->config, config);
+		em_log_init("emberd", config->log_level);
+		em_drives_reconfigure(daemon->drives, &config->drives);
+		em_config_free(daemon->config);
+		daemon->config = config;
+		em_notice("configuration read again");
+	}
+	sd_notify(0, "READY=1");
+	return 0;
+}
+
+static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	(void)source;
+	sd_notify(0, "STOPPING=1");
+	em_info("ends on signal %u", info->ssi_signo);
+	return sd_event_exit(daemon->event, 0);
+}
+
+static int block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	return pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 ? 0 : -EINVAL;
+}
+
+static int start_loop(struct daemon *daemon)
+{
+	int r = sd_event_default(&daemon->event);
+
+	if (r >= 0)
+		r = sd_event_add_signal(daemon->event, NULL, SIGTERM, on_end, daemon);
+	if (r >= 0)
+		r = sd_event_add_signal(daemon->event, NULL, SIGINT, on_end, daemon);
+	if (r >= 0)
+		r = sd_event_add_signal(daemon->event, NULL, SIGHUP, on_reload, daemon);
+	/* Fed from the loop, so that a loop that hangs is noticed. */
+	if (r >= 0)
+		r = sd_event_set_watchdog(daemon->event, 1);
+	if (r < 0)
+		em_error("no event loop: %s", strerror(-r));
+	return r < 0 ? r : 0;
+}
+
+/* ---- rooms ------------------------------------------------------------------------------- */
+
+/* A disk that cannot be written must not stop us from watching; a newer file is not ours to touch. */
+static int open_store(struct daemon *daemon)
+{
+	struct em_store_config config = { .directory = daemon->config->store_directory,
+					  .raw_keep_us = daemon->config->raw_keep_us };
+	const char *message = "";
+	int r;
+
+	config.tables = em_history_tables(&config.table_count);
+	r = em_store_open(&daemon->store, &config, &message);
+	if (r == -EPROTONOSUPPORT) {
+		em_error("%s", message);
+		return r;
+	}
+	if (r < 0)
+		em_error("no history is kept until the next start: %s (%s)", message, strerror(-r));
+	return 0;
+}
+
+static int start_web(struct daemon *daemon)
+{
+	struct em_web_config config = { .socket = daemon->config->http_socket,
+					.listen = daemon->config->http_listen,
+					.version = PACKAGE_VERSION };
+	const char *message = "";
+	int r = em_web_start(&daemon->web, &config, daemon->hub, daemon->store, &message);
+
+	if (r < 0)
+		em_error("cannot answer over HTTP: %s", message);
+	return r;
+}
+
+static int start_rooms(struct daemon *daemon)
+{
+	int r = open_store(daemon);
+
+	if (r < 0)
+		return r;
+	daemon->hub = em_hub_new();
+	if (!daemon->hub)
+		return -ENOMEM;
+	r = em_drives_new(&daemon->drives, daemon->event, &daemon->config->drives, daemon->hub,
+			  daemon->store);
+	if (r < 0) {
+		em_error("cannot watch drives: %s", strerror(-r));
+		return r;
+	}
+	return start_web(daemon);
+}
+
+static void stop_rooms(struct daemon *daemon)
+{
+	em_web_stop(daemon->web);
+	em_drives_free(daemon->drives);
+	em_store_close(daemon->store, STORE_GRACE_US);
+	em_hub_free(daemon->hub);
+	sd_event_unref(daemon->event);
+	em_config_free(daemon->config);
+}
+
+int em_daemon_run(const struct em_daemon_options *options)
+{
+	struct daemon daemon = { .options = options };
+	int r = load_config(options, &daemon.config);
+
+	if (r < 0)
+		return r;
+	em_log_init("emberd", daemon.config->log_level);
+	r = block_signals();
+	if (r == 0)
+		r = start_loop(&daemon);
+	if (r == 0)
+		r = start_rooms(&daemon);
+	if (r == 0) {
+		em_notice("emberd " PACKAGE_VERSION " watches the drives of this host");
+		sd_notify(0, "READY=1");
+		r = sd_event_loop(daemon.event);
+	}
+	stop_rooms(&daemon);
+	return r;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emberd: composes its rooms and runs the loop; nothing else. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "daemon/main/config.h"
+#include "daemon/main/daemon.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/log.h"
+
+enum { OPT_CONFIG = 'c', OPT_HELP = 'h', OPT_LONG = 256 };
+enum { OPT_BROKER = OPT_LONG, OPT_SOCKET, OPT_STATE, OPT_CHECK, OPT_PRINT, OPT_LEVEL, OPT_VERSION };
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "broker-socket", required_argument, NULL, OPT_BROKER },
+	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "state-directory", required_argument, NULL, OPT_STATE },
+	{ "check-config", no_argument, NULL, OPT_CHECK },
+	{ "print-default-config", no_argument, NULL, OPT_PRINT },
+	{ "log-level", required_argument, NULL, OPT_LEVEL },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+static const char usage[] =
+	"Usage: emberd [OPTION...]\n"
+	"Watches the NVMe drives of this host and answers over HTTP.\n"
+	"\n"
+	"  -c, --config FILE         read FILE and FILE.d/*.conf (default " EM_SYSCONFDIR
+	"/emberd.conf)\n"
+	"      --broker-socket PATH  where ember-broker listens\n"
+	"      --socket PATH         unix socket to answer on\n"
+	"      --state-directory DIR where the history is kept\n"
+	"      --log-level LEVEL     error, warning, notice, info or debug\n"
+	"      --check-config        read the configuration, say what is wrong, and exit\n"
+	"      --print-default-config\n"
+	"                            print a configuration file with every option explained\n"
+	"      --version, -h, --help\n"
+	"\n"
+	"SIGHUP reads the configuration again. See emberd(8) and emberd.conf(5).\n";
+
+enum action { RUN, CHECK, STOP, FAIL };
+
+static enum action read_option(int option, struct em_daemon_options *ret)
+{
+	switch (option) {
+	case OPT_CONFIG:
+		ret->config_path = optarg;
+		return RUN;
+	case OPT_BROKER:
+		ret->broker_socket = optarg;
+		return RUN;
+	case OPT_SOCKET:
+		ret->socket = optarg;
+		return RUN;
+	case OPT_STATE:
+		ret->state_directory = optarg;
+		return RUN;
+	case OPT_LEVEL:
+		ret->log_level = optarg;
+		return RUN;
+	case OPT_CHECK:
+		return CHECK;
+	case OPT_PRINT:
+		em_config_print_default(stdout);
+		return STOP;
+	case OPT_VERSION:
+		puts("emberd " PACKAGE_VERSION);
+		return STOP;
+	case OPT_HELP:
+		fputs(usage, stdout);
+		return STOP;
+	default:
+		return FAIL;
+	}
+}
+
+static enum action read_arguments(int argc, char **argv, struct em_daemon_options *ret)
+{
+	enum action action = RUN;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+		enum action wanted = read_option(option, ret);
+
+		if (wanted == STOP || wanted == FAIL)
+			return wanted;
+		if (wanted == CHECK)
+			action = CHECK;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "emberd: unexpected argument '%s'\n", argv[optind]);
+		return FAIL;
+	}
+	return action;
+}
+
+int main(int argc, char **argv)
+{
+	struct em_daemon_options wanted = { 0 };
+
+	em_log_init("emberd", LOG_INFO);
+	switch (read_arguments(argc, argv, &wanted)) {
+	case STOP:
+		return EXIT_SUCCESS;
+	case FAIL:
+		fputs("Try 'emberd --help'.\n", stderr);
+		return 2;
+	case CHECK:
+		return em_daemon_check(&wanted) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	case RUN:
+		break;
+	}
+	return em_daemon_run(&wanted) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
