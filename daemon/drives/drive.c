@@ -118,7 +118,7 @@ static bool learn_text(char *text, size_t size, const char *key, const struct em
 		     ctx, &value);
 	if (value.kind != EM_V_TEXT || !value.text[0] || strcmp(text, value.text) == 0)
 		return false;
-	snprintf(text, size, "%s", value.text);
+	em_text_clean(text, size, value.text, strlen(value.text));
 	return true;
 }
 

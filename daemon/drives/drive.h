@@ -30,7 +30,6 @@ struct em_page_task {
 
 struct em_namespace_task {
 	uint32_t nsid;
-	bool listed; /* by the list that is being read in now */
 	struct em_page_task page;
 };
 
