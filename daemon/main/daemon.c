@@ -9,7 +9,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
-#include "config.h"
+#include <config.h>
 #include "daemon/drives/drives.h"
 #include "daemon/drives/history.h"
 #include "daemon/main/config.h"
@@ -21,6 +21,9 @@
 
 /* What is queued for the disk gets this long when we end. */
 #define STORE_GRACE_US (5 * EM_US_PER_SEC)
+#define DEFAULT_CONFIG EM_SYSCONFDIR "/emberd.conf"
+
+EM_DEFINE_CLEANUP(struct em_config, em_config_free)
 
 struct daemon {
 	const struct em_daemon_options *options;
@@ -32,20 +35,46 @@ struct daemon {
 	struct em_web *web;
 };
 
+/* What the command line says comes before the file. */
+static int apply_options(struct em_config *config, const struct em_daemon_options *options,
+			 char message[EM_CONFIG_MESSAGE_SIZE])
+{
+	const struct {
+		const char *section, *key, *value;
+	} rows[] = {
+		{ "broker", "socket", options->broker_socket },
+		{ "http", "socket", options->socket },
+		{ "store", "directory", options->state_directory },
+		{ "log", "level", options->log_level },
+	};
+
+	for (unsigned i = 0; i < EM_COUNT(rows); i++) {
+		int r = 0;
+
+		if (rows[i].value)
+			r = em_config_set(config, rows[i].section, rows[i].key, rows[i].value,
+					  message);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int load_config(const struct em_daemon_options *options, struct em_config **ret)
 {
-	const struct em_config_overrides overrides = {
-		.broker_socket = options->broker_socket,
-		.socket = options->socket,
-		.state_directory = options->state_directory,
-		.log_level = options->log_level,
-	};
+	const char *path = options->config_path ? options->config_path : DEFAULT_CONFIG;
+	em_cleanup(em_config_freep) struct em_config *config = NULL;
 	char message[EM_CONFIG_MESSAGE_SIZE];
-	int r = em_config_load(ret, options->config_path, &overrides, message, sizeof(message));
+	int r = em_config_new(&config, path, options->config_path != NULL, message);
 
-	if (r < 0)
+	if (r == 0)
+		r = apply_options(config, options, message);
+	if (r < 0) {
 		em_error("%s", message);
-	return r;
+		return r;
+	}
+	*ret = em_steal(config);
+	return 0;
 }
 
 int em_daemon_check(const struct em_daemon_options *options)

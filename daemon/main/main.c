@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
-#include "daemon/main/config.h"
+#include <config.h>
 #include "daemon/main/daemon.h"
+#include "daemon/main/options.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/log.h"
 
@@ -43,6 +43,20 @@ static const char usage[] =
 	"\n"
 	"SIGHUP reads the configuration again. See emberd(8) and emberd.conf(5).\n";
 
+/* Far above what the option table can print. */
+#define DEFAULT_FILE_MAX (1u << 20)
+
+static void print_default(void)
+{
+	struct em_buf text;
+
+	em_buf_init(&text, DEFAULT_FILE_MAX);
+	em_options_print_file(&text);
+	if (!em_buf_failed(&text))
+		fwrite(text.data, 1, text.len, stdout);
+	em_buf_done(&text);
+}
+
 enum action { RUN, CHECK, STOP, FAIL };
 
 static enum action read_option(int option, struct em_daemon_options *ret)
@@ -66,7 +80,7 @@ static enum action read_option(int option, struct em_daemon_options *ret)
 	case OPT_CHECK:
 		return CHECK;
 	case OPT_PRINT:
-		em_config_print_default(stdout);
+		print_default();
 		return STOP;
 	case OPT_VERSION:
 		puts("emberd " PACKAGE_VERSION);

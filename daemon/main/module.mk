@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+
+sbin_PROGRAMS += daemon/emberd
+noinst_LIBRARIES += daemon/main/libember-daemon.a
+daemon_main_libember_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS)
+daemon_main_libember_daemon_a_SOURCES = \
+	daemon/main/config.c daemon/main/config.h \
+	daemon/main/daemon.c daemon/main/daemon.h \
+	daemon/main/options.c daemon/main/options.h
+daemon_emberd_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS)
+daemon_emberd_SOURCES = daemon/main/main.c
+daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
+	daemon/drives/libember-drives.a daemon/store/libember-store.a lib/ipc/libember-ipc.a \
+	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(MICROHTTPD_LIBS) \
+	$(JANSSON_LIBS) $(SQLITE_LIBS) $(ECONF_LIBS) -lpthread
