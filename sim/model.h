@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * model - one simulated NVMe drive: its pages, its answers, and the way Linux shows it.
+ *
+ * Written from the specification facts alone. It shares nothing with Ember's decoder, so that a
+ * wrong offset there cannot agree with the same wrong offset here.
+ *
+ * Threads: one (the server's loop). Blocking: never. Limits: see the constants.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+#include "sim/wire.h"
+
+#define SIM_NAMESPACES_MAX 32
+#define SIM_ERRORS_MAX	   64
+#define SIM_RULES_MAX	   32
+#define SIM_COUNTS_MAX	   96
+#define SIM_LOG_MAX	   256
+
+/* NVMe statuses as Linux returns them: SCT << 8 | SC, with More (2000h) and Do Not Retry (4000h). */
+#define SIM_ST_OPCODE	      0x4001
+#define SIM_ST_FIELD	      0x4002
+#define SIM_ST_NSID	      0x400b
+#define SIM_ST_LOG_PAGE	      0x4109
+#define SIM_ST_SELFTEST_BUSY  0x411d
+#define SIM_ST_FEATURE_SAVE   0x410d
+#define SIM_ST_FEATURE_CHANGE 0x410e
+#define SIM_ST_HOST_PATH      0x0370 /* made by Linux: the controller is not live */
+
+enum sim_opcode {
+	SIM_OP_GET_LOG = 0x02,
+	SIM_OP_IDENTIFY = 0x06,
+	SIM_OP_ABORT = 0x08,
+	SIM_OP_SET_FEATURES = 0x09,
+	SIM_OP_GET_FEATURES = 0x0a,
+	SIM_OP_SELF_TEST = 0x14,
+};
+
+#define SIM_FEATURE_TEMP_THRESHOLD 0x04
+#define SIM_FEATURE_ASYNC_EVENTS   0x0b
+
+enum sim_page {
+	SIM_PAGE_IDENTIFY,  /* 4096 */
+	SIM_PAGE_NAMESPACE, /* 4096, replaces Identify Namespace of every namespace */
+	SIM_PAGE_ERROR,	    /* 64 * 64 */
+	SIM_PAGE_SMART,	    /* 512 */
+	SIM_PAGE_FIRMWARE,  /* 512 */
+	SIM_PAGE_EFFECTS,   /* 4096 */
+	SIM_PAGE_SELFTEST,  /* 564 */
+	SIM_PAGE_SANITIZE,  /* 512 */
+	SIM_PAGE_VENDOR,    /* log CAh, 512 */
+	SIM_PAGE_COUNT,
+};
+
+struct sim_namespace {
+	uint32_t nsid, node; /* /dev/nvmeXn<node> */
+	uint64_t blocks;
+	uint8_t block_shift; /* 9 or 12 */
+	uint32_t minor;
+	uint8_t nguid[16], eui64[8];
+};
+
+/* A command that the drive refuses (status), or answers with only `bytes` bytes of data. */
+struct sim_rule {
+	uint8_t opcode;
+	int32_t page; /* LID, CNS or FID; -1: any */
+	uint16_t status;
+	int32_t bytes; /* -1: all */
+};
+
+struct sim_count {
+	uint8_t opcode;
+	int32_t page;
+	uint64_t count;
+};
+
+struct sim_log_entry {
+	uint64_t at_us;
+	struct sim_passthru cmd;
+	int32_t ret; /* -1 while unanswered */
+};
+
+struct sim_drive {
+	char name[16];	    /* nvme0 */
+	char next_name[16]; /* the name it returns as */
+	char address[24], nqn[224], state[16];
+	uint16_t device_id, subsystem_vendor, subsystem_device;
+	unsigned minor, queue_count;
+	int numa_node;
+
+	uint8_t *page[SIM_PAGE_COUNT];
+	bool fixed[SIM_PAGE_COUNT]; /* given as a hex file: left byte for byte as it is */
+	bool has_log[256], has_feature[256], has_opcode[256];
+	uint32_t feature[256], feature_default[256];
+	struct sim_namespace ns[SIM_NAMESPACES_MAX];
+	unsigned ns_count;
+
+	/* Errors, newest last; the log page is laid out when it is read. */
+	struct sim_error {
+		uint64_t count;
+		uint16_t cmdid, status, param;
+		uint32_t nsid;
+	} errors[SIM_ERRORS_MAX];
+	uint64_t error_count;
+	uint16_t next_cmdid;
+
+	/* Events of type SMART: one out at a time, the next after log 02h was read with RAE=0. */
+	bool smart_event_out;
+	uint8_t smart_events_held; /* bit n: event information n */
+	void (*on_event)(struct sim_drive *drive, uint32_t dw0);
+
+	struct sim_rule rules[SIM_RULES_MAX];
+	unsigned rule_count;
+	bool hung, gone;
+	uint64_t delay_us;
+	uint64_t selftest_started_us, selftest_length_us;
+
+	uint64_t commands;
+	struct sim_count counts[SIM_COUNTS_MAX];
+	unsigned count_count;
+	struct sim_log_entry log[SIM_LOG_MAX];
+	uint64_t log_count;
+	void *host; /* the server's part */
+};
+
+/* One admin command. out has room for cmd->data_len bytes; out_len says how many were written. */
+struct sim_exec {
+	const struct sim_passthru *cmd;
+	const uint8_t *in;
+	uint8_t *out;
+	uint32_t out_len;
+	uint32_t dw0;
+	uint16_t error_param; /* byte of the command that was wrong, for the error log */
+};
+
+struct sim_drive *sim_drive_new(unsigned index);
+struct sim_drive *sim_drive_free(struct sim_drive *drive);
+size_t sim_page_size(enum sim_page page);
+
+uint16_t sim_model_execute(struct sim_drive *drive, struct sim_exec *x);
+/* What a controller start by Linux does: asynchronous events as the kernel sets them. */
+void sim_model_start(struct sim_drive *drive);
+/* Raises the events for bits that became set in critical_warning. */
+void sim_model_warning_changed(struct sim_drive *drive, uint8_t before, uint8_t after);
+/* The LID, CNS or FID of a command; -1 when its opcode has none. */
+int32_t sim_model_page_of(const struct sim_passthru *cmd);
+void sim_model_count(struct sim_drive *drive, const struct sim_passthru *cmd);
+
+uint16_t sim_model_identify(struct sim_drive *drive, struct sim_exec *x);
+uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x);
+uint16_t sim_model_get_feature(struct sim_drive *drive, struct sim_exec *x);
+uint16_t sim_model_set_feature(struct sim_drive *drive, struct sim_exec *x);
+uint16_t sim_model_self_test(struct sim_drive *drive, struct sim_exec *x);
+void sim_model_copy(struct sim_exec *x, const void *page, size_t size, uint64_t offset,
+		    uint64_t wanted);
+
+/* Sets the drive's identity, pages and abilities to a product's. -ENOENT: no such product. */
+int sim_product_apply(struct sim_drive *drive, const char *name);
+/* Changes one value by name ("ver", "temperature_celsius"). -ENOENT, -EINVAL, -ERANGE. */
+int sim_value_set(struct sim_drive *drive, const char *name, const char *text);
+int sim_page_by_name(const char *name); /* "smart" -> SIM_PAGE_SMART, or -ENOENT */
+/* Reads a hex file as xxd -r does. Missing bytes are zero. */
+int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path, char *error,
+		  size_t error_size);
+/* -ENOENT when no name matches; numbers (0x06) are taken too. */
+int sim_opcode_by_name(const char *name);
+const char *sim_opcode_name(uint8_t opcode);
+/* blocks and shift as Linux shows them. nsid 0: the next free one. */
+int sim_namespace_add(struct sim_drive *drive, uint32_t nsid, uint32_t node, uint64_t bytes,
+		      uint8_t block_shift);
+void sim_namespace_clear(struct sim_drive *drive);

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/scenario.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/parse.h"
+
+#define DEPTH_MAX  8
+#define DRIVES_MAX 4096
+#define LINES_MAX  128
+
+enum section { NO_SECTION, SIM_SECTION, INCLUDE_SECTION, DRIVE_SECTION };
+
+struct setting {
+	unsigned line;
+	char *key, *value;
+};
+
+struct reader {
+	struct sim_server *srv;
+	const char *path;
+	unsigned line, depth;
+	enum section section;
+	/* A drive's lines are kept until its section ends, so that it can be made several times. */
+	struct setting settings[LINES_MAX];
+	unsigned count;
+	char name[16]; /* "" or what [drive NAME] says */
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(const struct reader *r, int err,
+						      const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s:%u: ", r->path, r->line);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return err;
+}
+
+/* Paths in a scenario are relative to it. */
+static void resolve(const struct reader *r, const char *value, char *buf)
+{
+	const char *slash = strrchr(r->path, '/');
+
+	if (value[0] == '/' || !slash)
+		snprintf(buf, PATH_MAX, "%s", value);
+	else
+		snprintf(buf, PATH_MAX, "%.*s/%s", (int)(slash - r->path), r->path, value);
+}
+
+static int parse_size(const char *text, uint64_t *ret)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 10), unit = 1;
+
+	if (end == text)
+		return -EINVAL;
+	if (strcmp(end, "GB") == 0)
+		unit = 1000000000;
+	else if (strcmp(end, "TB") == 0)
+		unit = 1000000000000;
+	else if (strcmp(end, "MiB") == 0)
+		unit = 1 << 20;
+	else if (*end)
+		return -EINVAL;
+	*ret = n * unit;
+	return 0;
+}
+
+/* namespace = NSID SIZE [512|4096] [node N] */
+static int set_namespace(const struct reader *r, struct sim_drive *d, const char *value)
+{
+	unsigned nsid = 0, block = 512, node = 0;
+	char size[32], text[128], *at;
+	uint64_t bytes;
+	int used = 0, e;
+
+	snprintf(text, sizeof(text), "%s", value);
+	at = strstr(text, "node ");
+	if (at && sscanf(at, "node %u", &node) != 1)
+		return fail(r, -EINVAL, "namespace: node needs a number");
+	if (at)
+		*at = '\0';
+	if (sscanf(text, "%u %31s%n %u", &nsid, size, &used, &block) < 2 ||
+	    parse_size(size, &bytes) < 0 || (block != 512 && block != 4096) || nsid == 0)
+		return fail(r, -EINVAL, "want: namespace = NSID SIZE [512|4096] [node N]");
+	e = sim_namespace_add(d, nsid, node ? node : nsid, bytes, block == 4096 ? 12 : 9);
+	return e < 0 ? fail(r, e, "namespace %u: %s", nsid, strerror(-e)) : 0;
+}
+
+/* at = 5s hang */
+static int set_plan(const struct reader *r, const char *value)
+{
+	char when[32];
+	uint64_t at;
+	int used = 0;
+
+	if (sscanf(value, "%31s %n", when, &used) < 1 || !value[used] ||
+	    em_parse_duration_us(when, 0, UINT64_MAX / 2, &at) < 0)
+		return fail(r, -EINVAL, "want: at = TIME WORDS (as for ember-sim control)");
+	return sim_server_plan(r->srv, at, r->srv->host_count, value + used);
+}
+
+static int set_page(const struct reader *r, struct sim_drive *d, const char *key,
+		    const char *value)
+{
+	char name[32], path[PATH_MAX], error[PATH_MAX + 128];
+	int page;
+
+	snprintf(name, sizeof(name), "%.*s", (int)(strlen(key) - strlen("-page")), key);
+	page = sim_page_by_name(name);
+	if (page < 0)
+		return fail(r, -EINVAL, "there is no page %s", name);
+	resolve(r, value, path);
+	if (sim_page_load(d, (enum sim_page)page, path, error, sizeof(error)) < 0)
+		return fail(r, -EINVAL, "%s", error);
+	return 0;
+}
+
+static int put_text(char *to, size_t size, const char *text)
+{
+	if (strlen(text) >= size)
+		return -ERANGE;
+	strcpy(to, text);
+	return 0;
+}
+
+static int set_host_value(struct sim_drive *d, const char *key, const char *value)
+{
+	uint64_t n;
+
+	if (strcmp(key, "nqn") == 0)
+		return put_text(d->nqn, sizeof(d->nqn), value);
+	if (strcmp(key, "address") == 0)
+		return put_text(d->address, sizeof(d->address), value);
+	if (strcmp(key, "state") == 0)
+		return put_text(d->state, sizeof(d->state), value);
+	if (em_parse_u64(value, 0, 65535, &n) < 0)
+		return -ENOENT;
+	if (strcmp(key, "device_id") == 0)
+		d->device_id = (uint16_t)n;
+	else if (strcmp(key, "subsystem_vendor") == 0)
+		d->subsystem_vendor = (uint16_t)n;
+	else if (strcmp(key, "subsystem_device") == 0)
+		d->subsystem_device = (uint16_t)n;
+	else if (strcmp(key, "numa_node") == 0)
+		d->numa_node = (int)n;
+	else
+		return -ENOENT;
+	return 0;
+}
+
+static int set_value(const struct reader *r, struct sim_drive *d, const char *key,
+		     const char *value, unsigned copy)
+{
+	size_t len = strlen(key);
+	char numbered[64];
+	int e;
+
+	if (strcmp(key, "namespaces") == 0 && strcmp(value, "none") == 0) {
+		sim_namespace_clear(d);
+		return 0;
+	}
+	if (strcmp(key, "namespace") == 0)
+		return set_namespace(r, d, value);
+	if (strcmp(key, "at") == 0)
+		return set_plan(r, value);
+	if (len > 5 && strcmp(key + len - 5, "-page") == 0)
+		return set_page(r, d, key, value);
+	/* Copies of one section must not share a serial: %n stands for the copy's number. */
+	if (strstr(value, "%n")) {
+		snprintf(numbered, sizeof(numbered), "%.*s%05u%s",
+			 (int)(strstr(value, "%n") - value), value, copy,
+			 strstr(value, "%n") + 2);
+		value = numbered;
+	}
+	e = set_host_value(d, key, value);
+	if (e == -ENOENT)
+		e = sim_value_set(d, key, value);
+	return e < 0 ? fail(r, e, "%s = %s: %s", key, value,
+			    e == -ENOENT ? "there is no such key" : strerror(-e))
+		     : 0;
+}
+
+static void place(struct sim_drive *d, unsigned index)
+{
+	snprintf(d->address, sizeof(d->address), "0000:%02x:%02x.0", 1 + index / 32, index % 32);
+}
+
+static const char *setting_of(const struct reader *r, const char *key)
+{
+	for (unsigned i = 0; i < r->count; i++)
+		if (strcmp(r->settings[i].key, key) == 0)
+			return r->settings[i].value;
+	return NULL;
+}
+
+/* The number of [drive nvmeN], or the place in the file. */
+static int number_of(const struct reader *r, unsigned *ret)
+{
+	char name[16];
+
+	*ret = r->srv->host_count;
+	if (r->name[0] && sscanf(r->name, "nvme%u", ret) != 1)
+		return fail(r, -EINVAL, "a drive's name is nvme and a number, not %s", r->name);
+	snprintf(name, sizeof(name), "nvme%u", *ret);
+	if (*ret >= DRIVES_MAX || (r->name[0] && strcmp(r->name, name) != 0))
+		return fail(r, -ERANGE, "a drive's number is 0 to %u", DRIVES_MAX - 1);
+	if (sim_server_find(r->srv, name))
+		return fail(r, -EEXIST, "there is a drive %s already", name);
+	return 0;
+}
+
+static int make_drive(struct reader *r, const char *product, unsigned copy)
+{
+	struct sim_drive *d;
+	unsigned number;
+	int e = 0;
+
+	if (r->srv->host_count == DRIVES_MAX)
+		return fail(r, -E2BIG, "more than %u drives", DRIVES_MAX);
+	if (number_of(r, &number) < 0)
+		return -EINVAL;
+	d = sim_drive_new(number);
+	if (!d)
+		return -ENOMEM;
+	if (sim_product_apply(d, product) < 0)
+		e = fail(r, -EINVAL, "there is no product %s", product);
+	place(d, r->srv->host_count);
+	for (unsigned i = 0; i < r->count && e == 0; i++) {
+		const struct setting *s = &r->settings[i];
+
+		r->line = s->line;
+		if (strcmp(s->key, "product") != 0 && strcmp(s->key, "repeat") != 0)
+			e = set_value(r, d, s->key, s->value, copy);
+	}
+	if (e < 0) {
+		sim_drive_free(d);
+		return e;
+	}
+	return sim_server_add_drive(r->srv, d);
+}
+
+/* Namespaces of its own replace the product's. */
+static bool names_namespaces(const struct reader *r)
+{
+	return setting_of(r, "namespace") != NULL;
+}
+
+static int end_section(struct reader *r)
+{
+	unsigned line = r->line;
+	const char *product = setting_of(r, "product"), *repeat = setting_of(r, "repeat");
+	uint64_t copies = 1;
+	int e = 0;
+
+	if (r->section == DRIVE_SECTION) {
+		if (!product)
+			return fail(r, -EINVAL, "a drive needs product = NAME");
+		if (repeat && em_parse_u64(repeat, 0, DRIVES_MAX, &copies) < 0)
+			return fail(r, -EINVAL, "repeat takes 0 to %u", DRIVES_MAX);
+		for (unsigned i = 0; i < copies && e == 0; i++)
+			e = make_drive(r, product, i);
+	}
+	for (unsigned i = 0; i < r->count; i++) {
+		free(r->settings[i].key);
+		free(r->settings[i].value);
+	}
+	r->count = 0;
+	r->line = line;
+	return e;
+}
+
+static int keep(struct reader *r, const char *key, const char *value)
+{
+	struct setting *s = &r->settings[r->count];
+
+	if (r->count == LINES_MAX)
+		return fail(r, -E2BIG, "more than %u lines for one drive", LINES_MAX);
+	s->line = r->line;
+	s->key = strdup(key);
+	s->value = strdup(value);
+	r->count++;
+	return s->key && s->value ? 0 : -ENOMEM;
+}
+
+static int load(struct sim_server *srv, const char *path, unsigned depth);
+
+static int on_setting(struct reader *r, const char *key, const char *value)
+{
+	char path[PATH_MAX];
+
+	switch (r->section) {
+	case DRIVE_SECTION:
+		/* The first namespace line empties the product's set. */
+		if (strcmp(key, "namespace") == 0 && !names_namespaces(r) &&
+		    keep(r, "namespaces", "none") < 0)
+			return -ENOMEM;
+		return keep(r, key, value);
+	case INCLUDE_SECTION:
+		if (strcmp(key, "file") != 0)
+			break;
+		resolve(r, value, path);
+		return load(r->srv, path, r->depth + 1);
+	case SIM_SECTION:
+		if (strcmp(key, "admin_timeout") != 0)
+			break;
+		if (em_parse_duration_us(value, 1000, 3600 * EM_US_PER_SEC,
+					 &r->srv->admin_timeout_us) < 0)
+			return fail(r, -EINVAL, "admin_timeout: 1ms to 1h");
+		return 0;
+	case NO_SECTION:
+		return fail(r, -EINVAL, "%s stands outside any section", key);
+	}
+	return fail(r, -EINVAL, "there is no such key: %s", key);
+}
+
+static char *trim(char *text)
+{
+	size_t len;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	len = strlen(text);
+	while (len > 0 && isspace((unsigned char)text[len - 1]))
+		text[--len] = '\0';
+	return text;
+}
+
+static int on_section(struct reader *r, const char *name)
+{
+	int e = end_section(r);
+
+	if (e < 0)
+		return e;
+	r->name[0] = '\0';
+	if (strcmp(name, "[drive]") == 0 || sscanf(name, "[drive %15[^]]]", r->name) == 1)
+		r->section = DRIVE_SECTION;
+	else if (strcmp(name, "[include]") == 0)
+		r->section = INCLUDE_SECTION;
+	else if (strcmp(name, "[sim]") == 0)
+		r->section = SIM_SECTION;
+	else
+		return fail(r, -EINVAL, "there is no section %s", name);
+	return 0;
+}
+
+static int on_line(struct reader *r, char *text)
+{
+	char *equals, *line = trim(text);
+
+	if (!*line || *line == '#' || *line == ';')
+		return 0;
+	if (*line == '[')
+		return on_section(r, line);
+	equals = strchr(line, '=');
+	if (!equals)
+		return fail(r, -EINVAL, "want: key = value");
+	*equals = '\0';
+	return on_setting(r, trim(line), trim(equals + 1));
+}
+
+static int load(struct sim_server *srv, const char *path, unsigned depth)
+{
+	em_cleanup(em_fclosep) FILE *f = fopen(path, "re");
+	struct reader r = { .srv = srv, .path = path, .depth = depth };
+	char line[1024];
+	int e = 0;
+
+	if (!f || depth > DEPTH_MAX) {
+		e = f ? -ELOOP : -errno;
+		fprintf(stderr, "ember-sim: %s: %s\n", path, strerror(-e));
+		return e;
+	}
+	while (e == 0 && fgets(line, sizeof(line), f)) {
+		r.line++;
+		e = on_line(&r, line);
+	}
+	if (e < 0)
+		r.section = NO_SECTION; /* only to free what was kept */
+	return end_section(&r) < 0 ? -EINVAL : e;
+}
+
+int sim_scenario_load(struct sim_server *srv, const char *path)
+{
+	return load(srv, path, 0);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* values - single values by name, pages from hex files, names of opcodes. */
+#include "sim/model.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/cleanup.h"
+#include "lib/base/le.h"
+#include "lib/base/parse.h"
+#include "lib/base/u128.h"
+
+enum value_kind { NUMBER, TEXT, CELSIUS };
+
+static const struct value {
+	const char *name;
+	enum sim_page page;
+	uint16_t offset;
+	uint8_t size;
+	enum value_kind kind;
+} values[] = {
+	{ "vid", SIM_PAGE_IDENTIFY, 0, 2, NUMBER },
+	{ "ssvid", SIM_PAGE_IDENTIFY, 2, 2, NUMBER },
+	{ "serial", SIM_PAGE_IDENTIFY, 4, 20, TEXT },
+	{ "model", SIM_PAGE_IDENTIFY, 24, 40, TEXT },
+	{ "firmware", SIM_PAGE_IDENTIFY, 64, 8, TEXT },
+	{ "cmic", SIM_PAGE_IDENTIFY, 76, 1, NUMBER },
+	{ "mdts", SIM_PAGE_IDENTIFY, 77, 1, NUMBER },
+	{ "cntlid", SIM_PAGE_IDENTIFY, 78, 2, NUMBER },
+	{ "ver", SIM_PAGE_IDENTIFY, 80, 4, NUMBER },
+	{ "oaes", SIM_PAGE_IDENTIFY, 92, 4, NUMBER },
+	{ "ctratt", SIM_PAGE_IDENTIFY, 96, 4, NUMBER },
+	{ "oacs", SIM_PAGE_IDENTIFY, 256, 2, NUMBER },
+	{ "frmw", SIM_PAGE_IDENTIFY, 260, 1, NUMBER },
+	{ "lpa", SIM_PAGE_IDENTIFY, 261, 1, NUMBER },
+	{ "elpe", SIM_PAGE_IDENTIFY, 262, 1, NUMBER },
+	{ "wctemp_kelvin", SIM_PAGE_IDENTIFY, 266, 2, NUMBER },
+	{ "cctemp_kelvin", SIM_PAGE_IDENTIFY, 268, 2, NUMBER },
+	{ "mtfa", SIM_PAGE_IDENTIFY, 270, 2, NUMBER },
+	{ "tnvmcap", SIM_PAGE_IDENTIFY, 280, 16, NUMBER },
+	{ "unvmcap", SIM_PAGE_IDENTIFY, 296, 16, NUMBER },
+	{ "edstt", SIM_PAGE_IDENTIFY, 316, 2, NUMBER },
+	{ "fwug", SIM_PAGE_IDENTIFY, 319, 1, NUMBER },
+	{ "sanicap", SIM_PAGE_IDENTIFY, 328, 4, NUMBER },
+	{ "nn", SIM_PAGE_IDENTIFY, 516, 4, NUMBER },
+	{ "oncs", SIM_PAGE_IDENTIFY, 520, 2, NUMBER },
+	{ "fna", SIM_PAGE_IDENTIFY, 524, 1, NUMBER },
+	{ "vwc", SIM_PAGE_IDENTIFY, 525, 1, NUMBER },
+	{ "mnan", SIM_PAGE_IDENTIFY, 540, 4, NUMBER },
+	{ "critical_warning", SIM_PAGE_SMART, 0, 1, NUMBER },
+	{ "temperature_kelvin", SIM_PAGE_SMART, 1, 2, NUMBER },
+	{ "temperature_celsius", SIM_PAGE_SMART, 1, 2, CELSIUS },
+	{ "available_spare", SIM_PAGE_SMART, 3, 1, NUMBER },
+	{ "available_spare_threshold", SIM_PAGE_SMART, 4, 1, NUMBER },
+	{ "percentage_used", SIM_PAGE_SMART, 5, 1, NUMBER },
+	{ "endurance_group_critical_warning", SIM_PAGE_SMART, 6, 1, NUMBER },
+	{ "data_units_read", SIM_PAGE_SMART, 32, 16, NUMBER },
+	{ "data_units_written", SIM_PAGE_SMART, 48, 16, NUMBER },
+	{ "host_read_commands", SIM_PAGE_SMART, 64, 16, NUMBER },
+	{ "host_write_commands", SIM_PAGE_SMART, 80, 16, NUMBER },
+	{ "controller_busy_time", SIM_PAGE_SMART, 96, 16, NUMBER },
+	{ "power_cycles", SIM_PAGE_SMART, 112, 16, NUMBER },
+	{ "power_on_hours", SIM_PAGE_SMART, 128, 16, NUMBER },
+	{ "unsafe_shutdowns", SIM_PAGE_SMART, 144, 16, NUMBER },
+	{ "media_errors", SIM_PAGE_SMART, 160, 16, NUMBER },
+	{ "num_err_log_entries", SIM_PAGE_SMART, 176, 16, NUMBER },
+	{ "warning_temp_time_min", SIM_PAGE_SMART, 192, 4, NUMBER },
+	{ "critical_comp_time_min", SIM_PAGE_SMART, 196, 4, NUMBER },
+	{ "temperature_sensor_1_celsius", SIM_PAGE_SMART, 200, 2, CELSIUS },
+	{ "temperature_sensor_2_celsius", SIM_PAGE_SMART, 202, 2, CELSIUS },
+	{ "temperature_sensor_3_celsius", SIM_PAGE_SMART, 204, 2, CELSIUS },
+	{ "temperature_sensor_4_celsius", SIM_PAGE_SMART, 206, 2, CELSIUS },
+	{ "temperature_sensor_5_celsius", SIM_PAGE_SMART, 208, 2, CELSIUS },
+	{ "temperature_sensor_6_celsius", SIM_PAGE_SMART, 210, 2, CELSIUS },
+	{ "temperature_sensor_7_celsius", SIM_PAGE_SMART, 212, 2, CELSIUS },
+	{ "temperature_sensor_8_celsius", SIM_PAGE_SMART, 214, 2, CELSIUS },
+	{ "thermal_mgmt_temp1_transitions", SIM_PAGE_SMART, 216, 4, NUMBER },
+	{ "thermal_mgmt_temp2_transitions", SIM_PAGE_SMART, 220, 4, NUMBER },
+	{ "thermal_mgmt_temp1_time_seconds", SIM_PAGE_SMART, 224, 4, NUMBER },
+	{ "thermal_mgmt_temp2_time_seconds", SIM_PAGE_SMART, 228, 4, NUMBER },
+};
+
+static int parse_number(const char *text, em_u128 *ret)
+{
+	em_u128 v = 0;
+	uint64_t hex;
+
+	if (strncmp(text, "0x", 2) == 0) {
+		if (em_parse_u64(text, 0, UINT64_MAX, &hex) < 0)
+			return -EINVAL;
+		*ret = hex;
+		return 0;
+	}
+	if (!*text)
+		return -EINVAL;
+	for (; *text; text++) {
+		em_u128 digit = (em_u128)(*text - '0');
+
+		if (!isdigit((unsigned char)*text))
+			return -EINVAL;
+		if (v > (~(em_u128)0 - digit) / 10)
+			return -ERANGE;
+		v = v * 10 + digit;
+	}
+	*ret = v;
+	return 0;
+}
+
+/* Kelvin from whole degrees Celsius, which may be below zero; 0 K stays "no value". */
+static int parse_celsius(const char *text, em_u128 *ret)
+{
+	char *end;
+	long celsius = strtol(text, &end, 10);
+
+	if (end == text || *end)
+		return -EINVAL;
+	if (celsius < -273 || celsius > 65535 - 273)
+		return -ERANGE;
+	*ret = (em_u128)(celsius + 273);
+	return 0;
+}
+
+static int put_number(uint8_t *to, unsigned size, em_u128 v)
+{
+	if (size < 16 && v >> (8 * size) != 0)
+		return -ERANGE;
+	for (unsigned i = 0; i < size; i++, v >>= 8)
+		to[i] = (uint8_t)v;
+	return 0;
+}
+
+static int put_value(struct sim_drive *drive, const struct value *v, const char *text)
+{
+	uint8_t *to = drive->page[v->page] + v->offset;
+	em_u128 number;
+	int r;
+
+	if (v->kind == TEXT) {
+		size_t len = strlen(text);
+
+		if (len > v->size)
+			return -ERANGE;
+		memset(to, ' ', v->size);
+		memcpy(to, text, len);
+		return 0;
+	}
+	r = v->kind == CELSIUS ? parse_celsius(text, &number) : parse_number(text, &number);
+	return r < 0 ? r : put_number(to, v->size, number);
+}
+
+int sim_value_set(struct sim_drive *drive, const char *name, const char *text)
+{
+	uint8_t before = drive->page[SIM_PAGE_SMART][0];
+	int r;
+
+	for (unsigned i = 0; i < EM_COUNT(values); i++) {
+		if (strcmp(values[i].name, name) != 0)
+			continue;
+		r = put_value(drive, &values[i], text);
+		sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
+		return r;
+	}
+	return -ENOENT;
+}
+
+static const char *const page_names[SIM_PAGE_COUNT] = {
+	[SIM_PAGE_IDENTIFY] = "identify", [SIM_PAGE_NAMESPACE] = "namespace",
+	[SIM_PAGE_ERROR] = "error",	  [SIM_PAGE_SMART] = "smart",
+	[SIM_PAGE_FIRMWARE] = "firmware", [SIM_PAGE_EFFECTS] = "effects",
+	[SIM_PAGE_SELFTEST] = "selftest", [SIM_PAGE_SANITIZE] = "sanitize",
+	[SIM_PAGE_VENDOR] = "vendor",
+};
+
+/* The log that a page given as a file makes the drive support. */
+static const uint8_t page_log[SIM_PAGE_COUNT] = {
+	[SIM_PAGE_ERROR] = 0x01,    [SIM_PAGE_SMART] = 0x02,	[SIM_PAGE_FIRMWARE] = 0x03,
+	[SIM_PAGE_EFFECTS] = 0x05,  [SIM_PAGE_SELFTEST] = 0x06, [SIM_PAGE_SANITIZE] = 0x81,
+	[SIM_PAGE_VENDOR] = 0xca,
+};
+
+int sim_page_by_name(const char *name)
+{
+	for (int i = 0; i < SIM_PAGE_COUNT; i++)
+		if (strcmp(page_names[i], name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+/* "00000010: 04 3a 01 64" or "00000010: 043a 0164  .:.d": bytes end at two blanks or a non-digit. */
+static int read_line(const char *line, uint8_t *page, size_t size)
+{
+	char *end;
+	unsigned long at = strtoul(line, &end, 16);
+	unsigned blanks = 0;
+
+	if (end == line || *end != ':')
+		return *line == '\0' || *line == '#' || isspace((unsigned char)*line) ? 0 : -EINVAL;
+	for (end++; *end && blanks < 2;) {
+		unsigned byte;
+
+		if (*end == ' ') {
+			blanks++;
+			end++;
+			continue;
+		}
+		if (!isxdigit((unsigned char)end[0]) || !isxdigit((unsigned char)end[1]))
+			break;
+		sscanf(end, "%2x", &byte);
+		if (at >= size)
+			return -ERANGE;
+		page[at++] = (uint8_t)byte;
+		blanks = 0;
+		end += 2;
+	}
+	return 0;
+}
+
+int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path, char *error,
+		  size_t error_size)
+{
+	em_cleanup(em_fclosep) FILE *f = fopen(path, "re");
+	uint8_t before = drive->page[SIM_PAGE_SMART][0], bytes[4096] = { 0 };
+	char line[512];
+	unsigned number = 0;
+
+	if (!f) {
+		snprintf(error, error_size, "%s: %s", path, strerror(errno));
+		return -errno;
+	}
+	while (fgets(line, sizeof(line), f)) {
+		number++;
+		if (read_line(line, bytes, sim_page_size(page)) == 0)
+			continue;
+		snprintf(error, error_size, "%s:%u: not a line of xxd, or beyond %zu bytes", path,
+			 number, sim_page_size(page));
+		return -EINVAL;
+	}
+	memcpy(drive->page[page], bytes, sim_page_size(page));
+	drive->fixed[page] = page != SIM_PAGE_IDENTIFY;
+	if (page_log[page])
+		drive->has_log[page_log[page]] = true;
+	sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
+	return 0;
+}
+
+static const struct opcode_name {
+	uint8_t opcode;
+	const char *name;
+} opcode_names[] = {
+	{ 0x02, "get-log" },	      { 0x06, "identify" },	  { 0x08, "abort" },
+	{ 0x09, "set-features" },     { 0x0a, "get-features" },	  { 0x0d, "ns-management" },
+	{ 0x10, "firmware-commit" },  { 0x11, "firmware-download" }, { 0x14, "self-test" },
+	{ 0x15, "ns-attachment" },    { 0x18, "keep-alive" },	  { 0x19, "directive-send" },
+	{ 0x1a, "directive-receive" }, { 0x1d, "mi-send" },	  { 0x1e, "mi-receive" },
+	{ 0x80, "format" },	      { 0x81, "security-send" },  { 0x82, "security-receive" },
+	{ 0x84, "sanitize" },
+};
+
+int sim_opcode_by_name(const char *name)
+{
+	uint64_t v;
+
+	for (unsigned i = 0; i < EM_COUNT(opcode_names); i++)
+		if (strcmp(opcode_names[i].name, name) == 0)
+			return opcode_names[i].opcode;
+	return em_parse_u64(name, 0, 255, &v) == 0 ? (int)v : -ENOENT;
+}
+
+const char *sim_opcode_name(uint8_t opcode)
+{
+	for (unsigned i = 0; i < EM_COUNT(opcode_names); i++)
+		if (opcode_names[i].opcode == opcode)
+			return opcode_names[i].name;
+	return "other";
+}
+
+void sim_namespace_clear(struct sim_drive *drive)
+{
+	drive->ns_count = 0;
+}
+
+static void name_namespace(const struct sim_drive *drive, struct sim_namespace *ns)
+{
+	const uint8_t *ieee = drive->page[SIM_PAGE_IDENTIFY] + 73;
+
+	/* EUI64: OUI, then drive and namespace. NGUID: the vendor's part, OUI, the same again. */
+	for (unsigned i = 0; i < 3; i++)
+		ns->eui64[i] = ns->nguid[8 + i] = ieee[2 - i];
+	ns->eui64[4] = ns->nguid[12] = (uint8_t)(drive->minor >> 8);
+	ns->eui64[5] = ns->nguid[13] = (uint8_t)drive->minor;
+	ns->eui64[7] = ns->nguid[15] = (uint8_t)ns->nsid;
+	ns->nguid[0] = 0x01;
+}
+
+int sim_namespace_add(struct sim_drive *drive, uint32_t nsid, uint32_t node, uint64_t bytes,
+		      uint8_t block_shift)
+{
+	unsigned at = 0;
+	struct sim_namespace *ns;
+
+	if (drive->ns_count == SIM_NAMESPACES_MAX || nsid == 0)
+		return -ERANGE;
+	while (at < drive->ns_count && drive->ns[at].nsid < nsid)
+		at++;
+	if (at < drive->ns_count && drive->ns[at].nsid == nsid)
+		return -EEXIST;
+	ns = &drive->ns[at];
+	memmove(ns + 1, ns, (drive->ns_count - at) * sizeof(*ns));
+	*ns = (struct sim_namespace){
+		.nsid = nsid,
+		.node = node,
+		.blocks = bytes >> block_shift,
+		.block_shift = block_shift,
+	};
+	name_namespace(drive, ns);
+	drive->ns_count++;
+	return 0;
+}
