@@ -82,8 +82,11 @@ static enum em_exit open_http(struct em_client *client)
 	r = em_http_new(&client->http, &client->target);
 	if (r == -EINVAL)
 		return em_client_complain(client, EM_EXIT_USAGE,
-					  "the path of the socket is too long: %s",
-					  client->target.socket);
+					  "`%s` is no address of emberd. Give one like "
+					  "--url http://127.0.0.1:9980 or --socket %s.",
+					  client->target.url ? client->target.url
+							     : client->target.socket,
+					  EM_HTTP_SOCKET);
 	if (r < 0)
 		return em_client_complain(client, EM_EXIT_FAILED, "out of memory.");
 	return EM_EXIT_OK;

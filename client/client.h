@@ -41,8 +41,6 @@ enum em_exit em_client_complain(const struct em_client *client, enum em_exit cod
 void em_help_short(FILE *out);
 void em_help_all(FILE *out);
 void em_help_verb(FILE *out, const struct em_verb *verb);
-/* "emberctl history DRIVE FIELD [--from TIME] ..." */
-void em_help_usage(FILE *out, const struct em_verb *verb);
 
 /* generate.c and complete.c: files made at build; kind is "man", "bash", "zsh" or "fish". */
 enum em_exit em_generate(struct em_client *client, const char *kind);

@@ -54,14 +54,30 @@ static void put_options(FILE *out, const char *title, const struct em_option *op
 		put_item(out, o->name, o->metavar, o->help);
 }
 
-void em_help_usage(FILE *out, const struct em_verb *verb)
+/* "[--from TIME]" in one piece; on the next line when this one is full. */
+static void put_usage_word(FILE *out, unsigned *at, const char *name, const char *metavar,
+			   bool optional)
 {
-	fprintf(out, "emberctl %s", verb->name);
+	char word[128];
+	unsigned len =
+		(unsigned)snprintf(word, sizeof(word), "%s%s%s%s%s", optional ? "[" : "", name,
+				   metavar ? " " : "", metavar ? metavar : "", optional ? "]" : "");
+
+	if (*at + 1 + len > WIDTH)
+		*at = (unsigned)fprintf(out, "\n%*s", 15, "") - 1;
+	*at += (unsigned)fprintf(out, " %s", word);
+}
+
+static void put_usage(FILE *out, const struct em_verb *verb)
+{
+	unsigned at = (unsigned)fprintf(out, "Usage: emberctl");
+
+	put_usage_word(out, &at, verb->name, NULL, false);
 	for (const struct em_arg *a = verb->args; a->name; a++)
-		fprintf(out, " %s", a->name);
+		put_usage_word(out, &at, a->name, NULL, false);
 	for (const struct em_option *o = verb->options; o->name; o++)
-		fprintf(out, " [%s%s%s]", o->name, o->metavar ? " " : "",
-			o->metavar ? o->metavar : "");
+		put_usage_word(out, &at, o->name, o->metavar, true);
+	fputc('\n', out);
 }
 
 static void put_verbs(FILE *out)
@@ -116,9 +132,8 @@ void em_help_all(FILE *out)
 
 void em_help_verb(FILE *out, const struct em_verb *verb)
 {
-	fputs("Usage: ", out);
-	em_help_usage(out, verb);
-	fputs("\n\n", out);
+	put_usage(out, verb);
+	fputc('\n', out);
 	put_text(out, verb->help, 0, 0);
 	if (verb->args[0].name)
 		fputs("\nArguments:\n", out);

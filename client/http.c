@@ -3,8 +3,11 @@
 #include "client/http.h"
 #include <curl/curl.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/un.h>
 #include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
 
@@ -22,12 +25,28 @@ static size_t on_body(char *data, size_t size, size_t count, void *userdata)
 	return em_buf_failed(body) ? 0 : size * count;
 }
 
+/* A scheme and a host; the path is ours to say. */
+static bool is_base_url(const char *url)
+{
+	const char *host;
+
+	if (strncasecmp(url, "http://", 7) == 0)
+		host = url + 7;
+	else if (strncasecmp(url, "https://", 8) == 0)
+		host = url + 8;
+	else
+		return false;
+	return *host && *host != '/' && !strpbrk(host, "?#");
+}
+
 static int set_address(struct em_http *http)
 {
 	CURLcode rc;
 
 	if (http->target.url)
-		return 0;
+		return is_base_url(http->target.url) ? 0 : -EINVAL;
+	if (strlen(http->target.socket) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		return -EINVAL;
 	rc = curl_easy_setopt(http->curl, CURLOPT_UNIX_SOCKET_PATH, http->target.socket);
 	return rc == CURLE_OK ? 0 : -EINVAL;
 }
@@ -209,12 +228,6 @@ void em_http_explain(const struct em_http *http, int err, char *buf, size_t size
 			 "the answer from %s is longer than %zu MiB. Ask for less: a "
 			 "shorter time, a --step, or a lower --limit.",
 			 at, EM_HTTP_ANSWER_MAX >> 20);
-		return;
-	case EINVAL:
-		snprintf(buf, size,
-			 "`%s` is not an address that emberctl understands. Give one like "
-			 "--url http://127.0.0.1:9980 or --socket %s.",
-			 at, EM_HTTP_SOCKET);
 		return;
 	case ENOMEM:
 		snprintf(buf, size, "out of memory.");

@@ -33,7 +33,7 @@ struct em_http_answer {
 
 struct em_http;
 
-/* The target's strings are borrowed and must live as long. */
+/* The target's strings are borrowed and must live as long. -EINVAL: no such address can be. */
 int em_http_new(struct em_http **ret, const struct em_http_target *target);
 struct em_http *em_http_free(struct em_http *http);
 

@@ -72,3 +72,32 @@ nodist_fishcompletion_DATA = client/completions/fish/emberctl.fish
 nodist_man_MANS = client/emberctl.1
 CLEANFILES += $(nodist_man_MANS) $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) \
 	$(nodist_fishcompletion_DATA)
+
+if TESTS_WANTED
+client_tests = \
+	tests/unit/client/test_cli \
+	tests/unit/client/test_human \
+	tests/unit/client/test_layout \
+	tests/unit/client/test_term \
+	tests/unit/client/test_writer
+check_PROGRAMS += $(client_tests)
+TESTS += $(client_tests) tests/unit/client/test_emberctl
+EXTRA_DIST += tests/unit/client/test_emberctl tests/unit/client/fake_emberd.py
+client_test_cppflags = $(client_cppflags) $(CHECK_CFLAGS)
+client_test_libs = $(client_libs) $(CHECK_LIBS)
+tests_unit_client_test_cli_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_cli_SOURCES = tests/unit/client/test_cli.c
+tests_unit_client_test_cli_LDADD = $(client_test_libs)
+tests_unit_client_test_human_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_human_SOURCES = tests/unit/client/test_human.c
+tests_unit_client_test_human_LDADD = $(client_test_libs)
+tests_unit_client_test_layout_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_layout_SOURCES = tests/unit/client/test_layout.c
+tests_unit_client_test_layout_LDADD = $(client_test_libs)
+tests_unit_client_test_term_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_term_SOURCES = tests/unit/client/test_term.c
+tests_unit_client_test_term_LDADD = $(client_test_libs)
+tests_unit_client_test_writer_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_writer_SOURCES = tests/unit/client/test_writer.c
+tests_unit_client_test_writer_LDADD = $(client_test_libs)
+endif

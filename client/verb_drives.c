@@ -25,7 +25,7 @@ static const struct em_column columns[COL_COUNT] = {
 	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 2 },
 	[COL_USED] = { .title = "Used", .right = true, .rank = 4 },
 	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 6 },
-	[COL_WARNINGS] = { .title = "Warnings", .rank = 1, .shortest = 8 },
+	[COL_WARNINGS] = { .title = "Warnings", .rank = 1, .shortest = 12 },
 	[COL_AGE] = { .title = "Read", .right = true, .rank = 3 },
 	[COL_MODEL] = { .title = "Model", .rank = 7, .shortest = 8 },
 	[COL_SERIAL] = { .title = "Serial", .rank = 5 },

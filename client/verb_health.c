@@ -16,7 +16,7 @@ static const char *count_of(const json_t *object, const char *key, char buf[EM_V
 	char digits[EM_VIEW_SIZE];
 	const json_t *value = json_object_get(object, key);
 
-	if (!value || !em_view_scalar(value, digits))
+	if (!em_view_scalar(value, digits))
 		return NULL;
 	return em_human_digits(buf, EM_VIEW_SIZE, digits);
 }

@@ -77,7 +77,7 @@ static void put_points(struct em_writer *w, const json_t *root)
 		struct em_cell cells[] = { { em_json_text(point, "at"), EM_TONE_PLAIN },
 					   { NULL, EM_TONE_PLAIN } };
 
-		cells[1].text = value ? em_view_scalar(value, text) : NULL;
+		cells[1].text = em_view_scalar(value, text);
 		em_writer_row(w, cells);
 	}
 	/* The table borrows this frame's columns. */

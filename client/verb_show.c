@@ -122,7 +122,7 @@ static void put_state(struct em_writer *w, const json_t *drive)
 	const char *time = em_view_time(em_json_text(drive, "state_since"), since);
 
 	snprintf(line, sizeof(line), "%.40s  %.100s", device ? device : "", model ? model : "");
-	em_writer_heading(w, line, (struct em_cell){ state, em_view_state_tone(state) });
+	em_writer_heading(w, line, (struct em_cell){ 0 });
 	snprintf(line, sizeof(line), "%.40s%s%.60s", state ? state : "unknown",
 		 time ? " since " : "", time ? time : "");
 	em_writer_fact(w, "State", (struct em_cell){ line, em_view_state_tone(state) });
@@ -230,7 +230,7 @@ static void put_namespace(struct em_writer *w, const json_t *entry)
 	const char *status = em_json_text(entry, "status");
 	bool ok = status && strcmp(status, "ok") == 0;
 
-	cells[0].text = nsid ? em_view_scalar(nsid, texts[0]) : NULL;
+	cells[0].text = em_view_scalar(nsid, texts[0]);
 	for (unsigned i = 0; i < EM_COUNT(namespace_keys); i++) {
 		const struct em_field *field =
 			em_page_field(em_pages[EM_PAGE_IDENTIFY_NS], namespace_keys[i]);
@@ -297,8 +297,6 @@ static void put_page_row(struct em_writer *w, const json_t *entry)
 
 	if (em_json_number(entry, "interval_seconds", &interval) && interval > 0)
 		cells[2].text = em_human_span(every, sizeof(every), interval);
-	if (ok && !cells[4].text)
-		cells[4].text = " ";
 	if (em_view_is_overdue(entry, interval))
 		cells[1].tone = EM_TONE_WARN;
 	em_writer_row(w, cells);

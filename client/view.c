@@ -4,6 +4,7 @@
 #include <string.h>
 #include "client/api.h"
 #include "client/human.h"
+#include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
 
 /* Names in the tables are made for programs. */
@@ -39,6 +40,8 @@ const char *em_view_names(const json_t *list, char buf[EM_VIEW_SIZE])
 
 const char *em_view_scalar(const json_t *value, char buf[EM_VIEW_SIZE])
 {
+	if (!value)
+		return NULL;
 	switch (json_typeof(value)) {
 	case JSON_STRING:
 		snprintf(buf, EM_VIEW_SIZE, "%s", json_string_value(value));
@@ -140,18 +143,52 @@ static bool has_warning(const struct em_field *field, const json_t *values)
 	return field->type == EM_BITS && em_json_number(values, field->key, &bits) && bits != 0;
 }
 
-/* Joins labels into "Not given by the drive: A, B". */
-static void add_absent(char *line, size_t size, const char *label)
-{
-	size_t used = strlen(line);
+/* "Not given by the drive: A; Sensor 2 to 8; B". */
+struct absent {
+	struct em_buf line;
+	const struct em_field *last; /* of a row of alike fields */
+	bool row;
+};
 
-	snprintf(line + used, size - used, "%s%s", used ? ", " : "Not given by the drive: ", label);
+static void end_absent_row(struct absent *absent)
+{
+	if (absent->row)
+		em_buf_addf(&absent->line, " to %s", absent->last->metric_label_value);
+	absent->row = false;
+}
+
+static bool are_alike(const struct em_field *a, const struct em_field *b)
+{
+	return a && a->metric_label && b->metric_label &&
+	       strcmp(a->metric_name, b->metric_name) == 0;
+}
+
+static void add_absent(struct absent *absent, const struct em_field *field)
+{
+	if (are_alike(absent->last, field)) {
+		absent->row = true;
+	} else {
+		end_absent_row(absent);
+		em_buf_addf(&absent->line, "%s%s",
+			    absent->last ? "; " : "Not given by the drive: ", field->label);
+	}
+	absent->last = field;
+}
+
+static void put_absent(struct em_writer *w, struct absent *absent)
+{
+	end_absent_row(absent);
+	if (absent->last && !em_buf_failed(&absent->line))
+		em_writer_paragraph(w, (struct em_cell){ absent->line.data, EM_TONE_DIM });
+	em_buf_done(&absent->line);
 }
 
 void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values)
 {
-	char buf[EM_VIEW_SIZE], absent[2048] = "";
+	struct absent absent = { 0 };
+	char buf[EM_VIEW_SIZE];
 
+	em_buf_init(&absent.line, 16 * 1024);
 	for (unsigned i = 0; i < page->field_count; i++) {
 		const struct em_field *field = &page->fields[i];
 		const char *text = em_view_value(field, values, w->term.utf8, buf);
@@ -160,7 +197,7 @@ void em_view_page(struct em_writer *w, const struct em_page *page, const json_t 
 		if (field->flags & EM_NO_HISTORY)
 			continue;
 		if (!text) {
-			add_absent(absent, sizeof(absent), field->label);
+			add_absent(&absent, field);
 			continue;
 		}
 		em_writer_fact(w, field->label,
@@ -168,8 +205,7 @@ void em_view_page(struct em_writer *w, const struct em_page *page, const json_t 
 							       ? EM_TONE_BAD
 							       : EM_TONE_PLAIN });
 	}
-	if (absent[0])
-		em_writer_paragraph(w, (struct em_cell){ absent, EM_TONE_DIM });
+	put_absent(w, &absent);
 }
 
 /* The columns of a group: its index, its fields, its extra value. */
@@ -251,6 +287,8 @@ void em_view_group(struct em_writer *w, const struct em_group *group, const json
 	if (json_array_size(list) == 0)
 		return;
 	plan_group(&view, group, list);
+	if (view.count == 0)
+		return;
 	em_writer_table(w, view.columns, view.count);
 	json_array_foreach(list, i, entry)
 	{

@@ -16,7 +16,7 @@
 const char *em_view_value(const struct em_field *field, const json_t *values, bool utf8,
 			  char buf[EM_VIEW_SIZE]);
 
-/* A JSON scalar as plain digits or text. */
+/* A JSON scalar (or NULL) as plain digits or text. */
 const char *em_view_scalar(const json_t *value, char buf[EM_VIEW_SIZE]);
 
 /* "spare below threshold, media read only"; "none" for an empty list; NULL for anything else. */

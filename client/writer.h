@@ -37,8 +37,7 @@ struct em_cell {
 struct em_column {
 	const char *title;
 	bool right;	  /* flush right: numbers */
-	uint8_t rank;	  /* 0 always stays; where the terminal is narrow the highest rank gives way
-			     first */
+	uint8_t rank;	  /* 0 stays whole; in a narrow terminal the highest gives way first */
 	uint8_t shortest; /* may be cut to this many columns before it is left out; 0 = not cut */
 };
 

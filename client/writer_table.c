@@ -29,7 +29,8 @@ struct table_writer {
 	unsigned column_count;
 	struct row **rows;
 	size_t row_count, row_room;
-	bool started; /* something was printed: blank lines go before headings */
+	bool started;	 /* something was printed: blank lines go before headings */
+	unsigned indent; /* of tables: below a heading they stand in line with its facts */
 };
 
 static const char *const tone_codes[] = {
@@ -156,7 +157,8 @@ static void put_row(struct table_writer *self, const struct text_cell *cells,
 	for (unsigned i = 0; i < self->column_count; i++)
 		if (widths[i] > 0)
 			last = i;
-	for (unsigned i = 0; i <= last; i++) {
+	put_spaces(w->out, self->indent);
+	for (unsigned i = 0; i < self->column_count; i++) {
 		if (widths[i] == 0)
 			continue;
 		if (!first)
@@ -209,7 +211,8 @@ static void print_table(struct table_writer *self)
 	for (unsigned i = 0; i < self->column_count; i++)
 		titles[i] = (struct text_cell){ (char *)self->columns[i].title, EM_TONE_STRONG };
 	measure(self, widths);
-	em_layout(self->columns, self->column_count, self->base.term.width, widths);
+	em_layout(self->columns, self->column_count,
+		  self->base.term.width ? self->base.term.width - self->indent : 0, widths);
 	put_row(self, titles, widths);
 	for (size_t i = 0; i < self->row_count; i++)
 		put_row(self, self->rows[i]->cells, widths);
@@ -324,6 +327,7 @@ static void table_heading(struct em_writer *w, const char *text, struct em_cell 
 		fputc('\n', w->out);
 	put_heading(w, clean, clean_note, &note);
 	self->started = true;
+	self->indent = FACT_INDENT;
 }
 
 static void table_fact(struct em_writer *w, const char *label, struct em_cell value)
@@ -354,13 +358,14 @@ static void table_paragraph(struct em_writer *w, struct em_cell text)
 static void table_table(struct em_writer *w, const struct em_column *columns, unsigned count)
 {
 	flush_rows(self_of(w));
-	self_of(w)->columns = columns;
+	self_of(w)->columns = count > 0 ? columns : NULL;
 	self_of(w)->column_count = count < EM_COLUMNS_MAX ? count : EM_COLUMNS_MAX;
 }
 
 static void table_row(struct em_writer *w, const struct em_cell *cells)
 {
-	add_row(w, cells, self_of(w)->column_count);
+	if (self_of(w)->columns)
+		add_row(w, cells, self_of(w)->column_count);
 }
 
 static int table_finish(struct em_writer *w)
