@@ -19,12 +19,6 @@ static void econf_filep(econf_file **file)
 		econf_freeFile(*file);
 }
 
-static void econf_arrayp(char ***array)
-{
-	if (*array)
-		econf_freeArray(*array);
-}
-
 static void econf_valuep(econf_ext_value **value)
 {
 	if (*value)
@@ -77,78 +71,103 @@ static int report_econf(const char *path, econf_err err, char *error)
 
 struct reading {
 	const char *path;
-	econf_file *file;
+	econf_file *parsed;
 	em_conf_fn *fn;
 	void *self;
 	char *error;
+	char *section; /* NULL before the first */
+	unsigned line;
 };
 
-static int read_entry(const struct reading *r, const char *section, const char *key)
+static int fail(const struct reading *r, const char *key, const char *problem)
 {
-	em_cleanup(econf_valuep) econf_ext_value *ext = NULL;
-	struct em_conf_entry entry = { .section = section, .key = key };
-	const char *problem;
-	econf_err err = econf_getExtValue(r->file, section, key, &ext);
-
-	if (err)
-		return report_econf(r->path, err, r->error);
-	entry.value = ext->values && ext->values[0] ? ext->values[0] : "";
-	if (ext->values && ext->values[0] && ext->values[1])
-		problem = "stands twice, or goes on in the next line";
-	else
-		problem = r->fn(r->self, &entry);
-	if (!problem)
-		return 0;
-	snprintf(r->error, EM_CONF_ERROR_SIZE, "%s:%llu: [%s] %s: %s", r->path,
-		 (unsigned long long)ext->line_number, section, key, problem);
+	snprintf(r->error, EM_CONF_ERROR_SIZE, "%s:%u: %s%s%s%s%s%s", r->path, r->line,
+		 r->section ? "[" : "", r->section ? r->section : "", r->section ? "] " : "",
+		 key ? key : "", key ? ": " : "", problem);
 	return -EINVAL;
 }
 
-static int read_section(const struct reading *r, const char *section)
+static char *trim(char *text)
 {
-	em_cleanup(econf_arrayp) char **keys = NULL;
-	econf_err err;
-	size_t n = 0;
-	int ret = 0;
+	size_t len;
 
-	err = econf_getKeys(r->file, section, &n, &keys);
-	if (err == ECONF_NOKEY)
+	text += strspn(text, " \t");
+	len = strlen(text);
+	while (len > 0 && strchr(" \t\r\n", text[len - 1]))
+		text[--len] = '\0';
+	return text;
+}
+
+static int enter_section(struct reading *r, char *text)
+{
+	size_t len = strlen(text);
+
+	free(em_steal(r->section));
+	if (text[len - 1] != ']')
+		return fail(r, NULL, "a section is written [NAME]");
+	text[len - 1] = '\0';
+	r->section = strdup(text + 1);
+	return r->section ? 0 : -ENOMEM;
+}
+
+static int read_entry(const struct reading *r, const char *key)
+{
+	em_cleanup(econf_valuep) econf_ext_value *ext = NULL;
+	struct em_conf_entry entry = { .section = r->section, .key = key };
+	const char *problem;
+
+	if (!r->section)
+		return fail(r, key, "stands before any [section]");
+	if (econf_getExtValue(r->parsed, r->section, key, &ext))
+		return fail(r, key, "write this line as KEY = VALUE");
+	if (ext->line_number < r->line)
+		return fail(r, key, "stands twice");
+	if (ext->line_number > r->line || !ext->values || !ext->values[0] || ext->values[1])
+		return fail(r, key, "needs one value on this line");
+	entry.value = ext->values[0];
+	problem = r->fn(r->self, &entry);
+	return problem ? fail(r, key, problem) : 0;
+}
+
+static int read_line(struct reading *r, char *text)
+{
+	char *equals;
+
+	text = trim(text);
+	if (*text == '\0' || *text == '#')
 		return 0;
-	if (err)
-		return report_econf(r->path, err, r->error);
-	for (size_t i = 0; i < n && ret == 0; i++)
-		ret = read_entry(r, section, keys[i]);
-	return ret;
+	if (*text == '[')
+		return enter_section(r, text);
+	equals = strchr(text, '=');
+	if (!equals || equals == text)
+		return fail(r, NULL, "write [SECTION], KEY = VALUE, or # and a comment");
+	*equals = '\0';
+	return read_entry(r, trim(text));
 }
 
-static bool seen_before(char **sections, size_t i)
+/*
+ * libeconf 0.5.1 alone would keep the first of two equal keys, join a line without "=" to the one
+ * before, and leave out of its list of keys a section's first when it is the last of the section
+ * before. So the lines are walked here, and it is asked for each value.
+ */
+static int read_lines(struct reading *r)
 {
-	for (size_t j = 0; j < i; j++)
-		if (strcmp(sections[j], sections[i]) == 0)
-			return true;
-	return false;
-}
-
-static int read_sections(const struct reading *r)
-{
-	em_cleanup(econf_arrayp) char **loose = NULL, **sections = NULL;
-	size_t n = 0;
-	econf_err err;
+	em_cleanup(em_fclosep) FILE *file = fopen(r->path, "re");
+	em_cleanup(em_freep) char *text = NULL;
+	size_t size = 0;
+	ssize_t len;
 	int ret = 0;
 
-	if (econf_getKeys(r->file, NULL, &n, &loose) == ECONF_SUCCESS && n > 0) {
-		snprintf(r->error, EM_CONF_ERROR_SIZE, "%s: \"%s\" stands before any [section]",
-			 r->path, loose[0]);
-		return -EINVAL;
+	if (!file)
+		return -errno;
+	while (ret == 0 && (len = getline(&text, &size, file)) >= 0) {
+		r->line++;
+		ret = strlen(text) == (size_t)len ? read_line(r, text) :
+						    fail(r, NULL, "has a NUL byte");
 	}
-	err = econf_getGroups(r->file, &n, &sections);
-	if (err == ECONF_NOGROUP)
-		return 0;
-	if (err)
-		return report_econf(r->path, err, r->error);
-	for (size_t i = 0; i < n && ret == 0; i++)
-		if (!seen_before(sections, i))
-			ret = read_section(r, sections[i]);
+	if (ret == 0 && ferror(file))
+		ret = -EIO;
+	free(em_steal(r->section));
 	return ret;
 }
 
@@ -156,6 +175,7 @@ int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CON
 {
 	em_cleanup(econf_filep) econf_file *file = NULL;
 	em_cleanup(em_freep) char *real = realpath(path, NULL);
+	struct reading reading = { .fn = fn, .self = self, .error = error };
 	const char *problem;
 	econf_err err;
 
@@ -170,11 +190,10 @@ int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CON
 		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", real, problem);
 		return -EPERM;
 	}
-	/* Makes duplicates visible: the values of equal keys come joined. Never changes it later. */
-	setenv("ECONF_JOIN_SAME_ENTRIES", "1", 0);
 	err = econf_readFile(&file, real, "=", "#");
 	if (err)
 		return report_econf(real, err, error);
-	return read_sections(
-		&(struct reading){ .path = real, .file = file, .fn = fn, .self = self, .error = error });
+	reading.path = real;
+	reading.parsed = file;
+	return read_lines(&reading);
 }

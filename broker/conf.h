@@ -4,9 +4,9 @@
  * conf - reads one INI file that decides what root does: entry by entry, with its line.
  *
  * The file and its directory must belong to root or to us, and nobody else may write to them. An
- * entry that stands twice is an error: libeconf alone would silently keep the first.
+ * entry that stands twice is an error, and so is a line that is not plainly one of ours.
  *
- * Owns:     nothing beyond the call. Threads: the loop thread; the first call before any thread.
+ * Owns:     nothing beyond the call. Threads: the loop's.
  * Blocking: as reading a small file. Limits: EM_CONF_SIZE_MAX bytes.
  * Errors:   -ENOENT no such file, -EPERM not to be trusted, -EINVAL bad content, -ENOMEM; error
  *           then holds a sentence that begins with the file and, where there is one, the line.

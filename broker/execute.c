@@ -6,7 +6,7 @@
 
 struct em_outcome em_outcome_of_errno(int err)
 {
-	struct em_outcome outcome = { .answer = EM_ANSWER_HOST_ERROR, .err = err };
+	struct em_outcome outcome = { .answer = EM_ANSWER_HOST_ERROR, .err = err ? err : EIO };
 
 	if (err == ENODEV || err == ENXIO || err == ENOENT) {
 		outcome.answer = EM_ANSWER_GONE;
@@ -22,6 +22,9 @@ static struct em_outcome outcome_from_libnvme(int ret, int err, uint32_t result)
 
 	if (ret < 0)
 		return em_outcome_of_errno(err);
+	/* Wider than a status word: something else than the kernel answered. */
+	if (ret > UINT16_MAX)
+		return em_outcome_of_errno(EPROTO);
 	if (ret > 0) {
 		outcome.answer = EM_ANSWER_STATUS;
 		outcome.status = (uint16_t)ret;

@@ -30,3 +30,28 @@ broker_ember_broker_LDADD = $(BROKER_LIBS)
 
 EXTRA_DIST += broker/policy.conf.example broker/broker.conf.example
 
+if TESTS_WANTED
+BROKER_TESTS = \
+	tests/unit/broker/test_policy \
+	tests/unit/broker/test_operations \
+	tests/unit/broker/test_lane \
+	tests/unit/broker/test_peers \
+	tests/unit/broker/test_sysfs \
+	tests/unit/broker/test_device
+check_PROGRAMS += $(BROKER_TESTS)
+TESTS += $(BROKER_TESTS)
+BROKER_TEST_CPPFLAGS = $(broker_libember_broker_a_CPPFLAGS) $(CHECK_CFLAGS)
+BROKER_TEST_LIBS = $(BROKER_LIBS) $(CHECK_LIBS)
+tests_unit_broker_test_policy_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_policy_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_operations_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_operations_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_lane_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_lane_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_peers_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_peers_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_sysfs_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_sysfs_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_device_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_device_LDADD = $(BROKER_TEST_LIBS)
+endif
