@@ -1,1 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_LIBRARIES += daemon/web/libember-web.a
+daemon_web_libember_web_a_SOURCES = \
+	daemon/web/call.c daemon/web/call.h \
+	daemon/web/guard.c daemon/web/guard.h \
+	daemon/web/handlers.c daemon/web/handlers.h \
+	daemon/web/history_handler.c \
+	daemon/web/http.c daemon/web/http.h \
+	daemon/web/json.c daemon/web/json.h \
+	daemon/web/listen.c daemon/web/listen.h \
+	daemon/web/match.c \
+	daemon/web/metrics.c daemon/web/metrics.h \
+	daemon/web/openapi.c daemon/web/openapi.h \
+	daemon/web/routes.c daemon/web/route.h \
+	daemon/web/web.c daemon/web/web.h
+daemon_web_libember_web_a_CPPFLAGS = $(AM_CPPFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS)
+
+EXTRA_DIST += docs/openapi.json docs/names/json.txt
+
+if TESTS_WANTED
+web_tests = tests/unit/web/test_routes tests/unit/web/test_documents tests/unit/web/test_metrics \
+	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_http
+check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
+TESTS += $(web_tests)
+web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
+	-DTEST_SOURCES=\"$(abs_top_srcdir)\"
+web_test_libs = daemon/web/libember-web.a daemon/drives/libember-drives.a \
+	daemon/store/libember-store.a lib/ipc/libember-ipc.a lib/nvme/libember-nvme.a \
+	lib/base/libember-base.a $(MICROHTTPD_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) \
+	$(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
+web_test_fixture = tests/unit/web/fixture.c tests/unit/web/fixture.h
+tests_unit_web_test_routes_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_routes_SOURCES = tests/unit/web/test_routes.c $(web_test_fixture)
+tests_unit_web_test_routes_LDADD = $(web_test_libs)
+tests_unit_web_test_documents_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_documents_SOURCES = tests/unit/web/test_documents.c $(web_test_fixture)
+tests_unit_web_test_documents_LDADD = $(web_test_libs)
+tests_unit_web_test_metrics_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_metrics_SOURCES = tests/unit/web/test_metrics.c $(web_test_fixture)
+tests_unit_web_test_metrics_LDADD = $(web_test_libs)
+tests_unit_web_test_openapi_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_openapi_SOURCES = tests/unit/web/test_openapi.c $(web_test_fixture)
+tests_unit_web_test_openapi_LDADD = $(web_test_libs)
+tests_unit_web_test_listen_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_listen_SOURCES = tests/unit/web/test_listen.c
+tests_unit_web_test_listen_LDADD = $(web_test_libs)
+tests_unit_web_test_http_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_http_SOURCES = tests/unit/web/test_http.c $(web_test_fixture)
+tests_unit_web_test_http_LDADD = $(web_test_libs)
+tests_unit_web_print_contract_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_print_contract_SOURCES = tests/unit/web/print_contract.c
+tests_unit_web_print_contract_LDADD = $(web_test_libs)
+
+# Writes the documents that test_openapi holds the code to: run it after a change that is meant.
+update-contract: tests/unit/web/print_contract$(EXEEXT)
+	tests/unit/web/print_contract openapi > $(srcdir)/docs/openapi.json
+	tests/unit/web/print_contract names > $(srcdir)/docs/names/json.txt
+endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * call - one request on its way to a handler, and the reply on its way back. Nothing in here knows
+ * of libmicrohttpd, so that tests can make calls without a socket.
+ *
+ * Owns:     a reply owns its body; a call borrows all but its own text.
+ * Threads:  a call and its reply belong to one thread. Blocking: never.
+ * Limits:   EM_REPLY_MAX bytes for one body.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "daemon/drives/snapshot.h"
+#include "daemon/store/store.h"
+#include "lib/base/buf.h"
+
+#define EM_REPLY_MAX     ((size_t)32 << 20)
+#define EM_PARAMS_MAX    8
+#define EM_ARG_SIZE      128
+#define EM_PATH_ARG_SIZE 128
+#define EM_INSTANCE_SIZE 256
+
+#define EM_TYPE_JSON    "application/json"
+#define EM_TYPE_PROBLEM "application/problem+json"
+#define EM_TYPE_TEXT    "text/plain; charset=utf-8"
+#define EM_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
+
+struct em_metrics;
+struct em_route;
+
+/* What every handler may look at. Immutable after start. */
+struct em_context {
+	struct em_hub *hub;
+	struct em_store *store; /* NULL: nothing is kept */
+	const char *version;
+	int64_t started_us;        /* real time */
+	uint64_t started_mono_us;
+	struct em_metrics *metrics;
+	char *openapi; /* the document as text */
+	size_t openapi_len;
+};
+
+/* A parameter, read as its row says. */
+struct em_arg {
+	bool given; /* by the client, or by the row's default */
+	char text[EM_ARG_SIZE];
+	uint64_t number; /* EM_PARAM_UINT; EM_PARAM_DURATION in microseconds */
+	int64_t time_us; /* EM_PARAM_TIME */
+};
+
+struct em_call {
+	const struct em_context *context;
+	const struct em_snapshot *snap;
+	const struct em_route *route;
+	int64_t now_us;
+	uint64_t now_mono_us;
+	char instance[EM_INSTANCE_SIZE]; /* the path as asked for, made fit for JSON */
+	char id[EM_PATH_ARG_SIZE];       /* {id} of the path; "" = the route has none */
+	struct em_arg args[EM_PARAMS_MAX]; /* in the order of the route's rows */
+};
+
+struct em_reply {
+	unsigned status;
+	const char *type;
+	char allow[64];         /* "" = no Allow header */
+	unsigned retry_after_s; /* 0 = no Retry-After header */
+	char *body;             /* malloc'ed; NULL = empty */
+	size_t len;
+};
+
+void em_reply_done(struct em_reply *reply);
+
+/* Takes root, which may be NULL: no memory, then the reply is a 500. */
+void em_reply_json(struct em_reply *reply, json_t *root);
+/* Takes what buf holds; a failed buffer makes a 500. */
+void em_reply_text(struct em_reply *reply, struct em_buf *buf, const char *type);
+/* The one form of an error. The text says what to do next. */
+void em_reply_problem(struct em_reply *reply, const struct em_call *call, unsigned status,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* "Not Found" */
+const char *em_http_reason(unsigned status);

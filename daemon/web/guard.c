@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/web/guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <time.h>
+#include "lib/base/clock.h"
+
+/* How late a deadline may be kept; the price of not sorting connections. */
+#define ROUND_MS 250
+
+struct em_guarded {
+	LIST_ENTRY(em_guarded) link;
+	int fd;
+	uint64_t deadline_us; /* UINT64_MAX: shut down already */
+};
+
+struct em_guard {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool stop;
+	LIST_HEAD(, em_guarded) all;
+};
+
+static void shut_expired(struct em_guard *guard)
+{
+	uint64_t now = em_monotonic_us();
+	struct em_guarded *g;
+
+	LIST_FOREACH(g, &guard->all, link) {
+		if (g->deadline_us > now)
+			continue;
+		shutdown(g->fd, SHUT_RDWR);
+		g->deadline_us = UINT64_MAX;
+	}
+}
+
+static void wait_round(struct em_guard *guard)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += ROUND_MS * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_nsec -= 1000000000L;
+		until.tv_sec++;
+	}
+	pthread_cond_timedwait(&guard->wake, &guard->lock, &until);
+}
+
+static void *run(void *userdata)
+{
+	struct em_guard *guard = userdata;
+
+	pthread_mutex_lock(&guard->lock);
+	while (!guard->stop) {
+		if (LIST_EMPTY(&guard->all)) {
+			pthread_cond_wait(&guard->wake, &guard->lock);
+			continue;
+		}
+		shut_expired(guard);
+		wait_round(guard);
+	}
+	pthread_mutex_unlock(&guard->lock);
+	return NULL;
+}
+
+int em_guard_new(struct em_guard **ret)
+{
+	struct em_guard *guard = calloc(1, sizeof(*guard));
+	pthread_condattr_t attr;
+	int r;
+
+	if (!guard)
+		return -ENOMEM;
+	LIST_INIT(&guard->all);
+	pthread_mutex_init(&guard->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&guard->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	r = pthread_create(&guard->thread, NULL, run, guard);
+	if (r) {
+		pthread_cond_destroy(&guard->wake);
+		pthread_mutex_destroy(&guard->lock);
+		free(guard);
+		return -r;
+	}
+	*ret = guard;
+	return 0;
+}
+
+struct em_guard *em_guard_free(struct em_guard *guard)
+{
+	struct em_guarded *g;
+
+	if (!guard)
+		return NULL;
+	pthread_mutex_lock(&guard->lock);
+	guard->stop = true;
+	pthread_cond_signal(&guard->wake);
+	pthread_mutex_unlock(&guard->lock);
+	pthread_join(guard->thread, NULL);
+	while ((g = LIST_FIRST(&guard->all))) {
+		LIST_REMOVE(g, link);
+		free(g);
+	}
+	pthread_cond_destroy(&guard->wake);
+	pthread_mutex_destroy(&guard->lock);
+	free(guard);
+	return NULL;
+}
+
+struct em_guarded *em_guard_add(struct em_guard *guard, int fd, uint64_t span_us)
+{
+	struct em_guarded *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->fd = fd;
+	g->deadline_us = em_monotonic_us() + span_us;
+	pthread_mutex_lock(&guard->lock);
+	if (LIST_EMPTY(&guard->all))
+		pthread_cond_signal(&guard->wake);
+	LIST_INSERT_HEAD(&guard->all, g, link);
+	pthread_mutex_unlock(&guard->lock);
+	return g;
+}
+
+void em_guard_set(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us)
+{
+	uint64_t deadline = em_monotonic_us() + span_us;
+
+	if (!guarded)
+		return;
+	pthread_mutex_lock(&guard->lock);
+	if (guarded->deadline_us != UINT64_MAX)
+		guarded->deadline_us = deadline;
+	pthread_mutex_unlock(&guard->lock);
+}
+
+void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded)
+{
+	if (!guarded)
+		return;
+	pthread_mutex_lock(&guard->lock);
+	LIST_REMOVE(guarded, link);
+	pthread_mutex_unlock(&guard->lock);
+	free(guarded);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/web/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "daemon/web/listen.h"
+#include "daemon/web/route.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/text.h"
+
+/*
+ * Both listeners at their limits stay below the usual 1,024 descriptors, with room for the
+ * database. TCP comes from this host only, so a limit per address is nearly the whole limit.
+ */
+#define UNIX_CONNECTIONS   128u
+#define TCP_CONNECTIONS    640u
+#define TCP_PER_ADDRESS    600u
+#define THREADS            4u
+#define THREAD_STACK_BYTES ((size_t)512 << 10)
+#define HEAD_BYTES         ((size_t)24 << 10) /* request line and headers, and the reply's head */
+#define IDLE_SECONDS       30u
+#define BUSY_RETRY_S       1u
+
+struct em_listener {
+	struct em_shared *shared;
+	struct MHD_Daemon *daemon;
+	uint16_t tcp_port; /* 0: unix */
+};
+
+/* One request. */
+struct exchange {
+	bool head_seen;
+	char uri[]; /* as it came */
+};
+
+/* A reply's body on its way out. */
+struct body {
+	struct em_shared *shared;
+	char *data;
+	size_t len;
+};
+
+static void log_line(void *userdata, const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+static void log_line(void *userdata, const char *format, va_list ap)
+{
+	char raw[256], line[256];
+
+	(void)userdata;
+	vsnprintf(raw, sizeof(raw), format, ap);
+	raw[strcspn(raw, "\n")] = '\0';
+	em_debug("http: %s", em_text_clean(line, sizeof(line), raw, strlen(raw)));
+}
+
+static void *start_exchange(void *userdata, const char *uri, struct MHD_Connection *connection)
+{
+	size_t len = strlen(uri);
+	struct exchange *exchange = malloc(sizeof(*exchange) + len + 1);
+
+	(void)userdata;
+	(void)connection;
+	if (!exchange)
+		return NULL;
+	exchange->head_seen = false;
+	memcpy(exchange->uri, uri, len + 1);
+	return exchange;
+}
+
+static struct em_guarded *guarded_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static void end_exchange(void *userdata, struct MHD_Connection *connection, void **exchange,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct em_listener *listener = userdata;
+
+	(void)code;
+	free(*exchange);
+	*exchange = NULL;
+	em_guard_set(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
+}
+
+static void on_connection(void *userdata, struct MHD_Connection *connection, void **guarded,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct em_guard *guard = ((struct em_listener *)userdata)->shared->guard;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		em_guard_remove(guard, *guarded);
+		*guarded = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (info)
+		*guarded = em_guard_add(guard, info->connect_fd, EM_GUARD_REQUEST_US);
+}
+
+static enum MHD_Result accept_peer(void *userdata, const struct sockaddr *address, socklen_t len)
+{
+	const struct em_listener *listener = userdata;
+
+	if (!listener->tcp_port)
+		return MHD_YES;
+	return len && em_is_loopback(address) ? MHD_YES : MHD_NO;
+}
+
+static void free_body(void *userdata)
+{
+	struct body *body = userdata;
+
+	atomic_fetch_sub(&body->shared->reply_bytes, body->len);
+	free(body->data);
+	free(body);
+}
+
+/* Takes the reply's body; NULL when it may not be sent (the reply keeps its body then). */
+static struct MHD_Response *make_response(struct em_shared *shared, struct em_reply *reply)
+{
+	struct MHD_Response *response;
+	struct body *body;
+
+	if (!reply->body)
+		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	body = malloc(sizeof(*body));
+	if (!body)
+		return NULL;
+	*body = (struct body){ shared, reply->body, reply->len };
+	if (atomic_fetch_add(&shared->reply_bytes, body->len) + body->len > EM_REPLIES_MAX) {
+		atomic_fetch_sub(&shared->reply_bytes, body->len);
+		free(body);
+		return NULL;
+	}
+	response = MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
+									  free_body, body);
+	if (!response) {
+		atomic_fetch_sub(&shared->reply_bytes, body->len);
+		free(body);
+		return NULL;
+	}
+	reply->body = NULL;
+	return response;
+}
+
+static void add_headers(struct MHD_Response *response, const struct em_reply *reply)
+{
+	char seconds[16];
+
+	if (reply->type)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->type);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	if (reply->allow[0])
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
+	if (!reply->retry_after_s)
+		return;
+	snprintf(seconds, sizeof(seconds), "%u", reply->retry_after_s);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+}
+
+/* Takes what the reply owns. */
+static enum MHD_Result send_reply(struct em_listener *listener, struct MHD_Connection *connection,
+				  const struct em_call *call, struct em_reply *reply)
+{
+	struct MHD_Response *response = make_response(listener->shared, reply);
+	enum MHD_Result r;
+
+	if (!response) {
+		em_reply_problem(reply, call, 503,
+				 "Too much is being sent to slow readers. Try again later.");
+		reply->retry_after_s = BUSY_RETRY_S;
+		response = make_response(listener->shared, reply);
+	}
+	if (!response) {
+		em_reply_done(reply);
+		return MHD_NO;
+	}
+	add_headers(response, reply);
+	r = MHD_queue_response(connection, reply->status, response);
+	MHD_destroy_response(response);
+	em_reply_done(reply);
+	return r;
+}
+
+struct single {
+	const char *name, *value;
+	unsigned count;
+};
+
+static enum MHD_Result count_header(void *userdata, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	struct single *single = userdata;
+
+	(void)kind;
+	if (strcasecmp(name, single->name))
+		return MHD_YES;
+	single->value = value ? value : "";
+	single->count++;
+	return MHD_YES;
+}
+
+static struct single find_header(struct MHD_Connection *connection, const char *name)
+{
+	struct single single = { .name = name };
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, &single);
+	return single;
+}
+
+/* Nothing here takes a body, whatever the method. */
+static bool has_body(struct MHD_Connection *connection)
+{
+	struct single length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	if (find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING).count)
+		return true;
+	return length.count > 1 || (length.count && strspn(length.value, "0") != strlen(length.value));
+}
+
+/* Over TCP only programs of this host, and no web pages of others. */
+static bool check_host(struct em_listener *listener, struct MHD_Connection *connection,
+		       struct em_call *call, struct em_reply *reply)
+{
+	struct single host = find_header(connection, MHD_HTTP_HEADER_HOST);
+	struct single origin = find_header(connection, MHD_HTTP_HEADER_ORIGIN);
+
+	if (host.count != 1 || !em_host_is_ours(host.value, listener->tcp_port)) {
+		em_reply_problem(reply, call, 421,
+				 "Host must be localhost, 127.0.0.1 or [::1] with the port %u.",
+				 listener->tcp_port);
+		return false;
+	}
+	if (origin.count > 1 || (origin.count && !em_origin_is_ours(origin.value, host.value))) {
+		em_reply_problem(reply, call, 403, "Pages of other sites may not ask.");
+		return false;
+	}
+	return true;
+}
+
+static bool check_method(const char *method, const struct em_call *call, struct em_reply *reply)
+{
+	if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return true;
+	em_reply_problem(reply, call, 405, "Over TCP only GET and HEAD are answered.");
+	strcpy(reply->allow, "GET, HEAD");
+	return false;
+}
+
+static void answer(struct em_listener *listener, struct MHD_Connection *connection,
+		   const char *method, const char *uri, struct em_call *call,
+		   struct em_reply *reply)
+{
+	struct em_snapshot *snap;
+
+	if (listener->tcp_port && (!check_host(listener, connection, call, reply) ||
+				   !check_method(method, call, reply)))
+		return;
+	snap = em_hub_get(listener->shared->context.hub);
+	call->snap = snap;
+	if (em_route_resolve(call, method, uri, reply)) {
+		if (em_route_allows(call->route, EM_ROLE_VIEWER))
+			call->route->handle(call, reply);
+		else
+			em_reply_problem(reply, call, 403, "This needs a role that you lack.");
+	}
+	call->snap = NULL;
+	em_snapshot_unref(snap);
+}
+
+static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connection,
+				  const char *url, const char *method, const char *version,
+				  const char *upload, size_t *upload_len, void **userdata_exchange)
+{
+	struct em_listener *listener = userdata;
+	struct exchange *exchange = *userdata_exchange;
+	struct em_reply reply = { 0 };
+	struct em_call call = { .context = &listener->shared->context };
+
+	(void)url;
+	(void)version;
+	(void)upload;
+	if (!exchange)
+		return MHD_NO;
+	em_text_clean(call.instance, sizeof(call.instance), exchange->uri,
+		      strcspn(exchange->uri, "?"));
+	if (!exchange->head_seen) {
+		exchange->head_seen = true;
+		if (!has_body(connection))
+			return MHD_YES;
+		em_reply_problem(&reply, &call, 413, "Requests here have no body.");
+		return send_reply(listener, connection, &call, &reply);
+	}
+	if (*upload_len) {
+		*upload_len = 0;
+		return MHD_YES;
+	}
+	em_guard_set(listener->shared->guard, guarded_of(connection), EM_GUARD_REPLY_US);
+	call.now_us = em_realtime_us();
+	call.now_mono_us = em_monotonic_us();
+	answer(listener, connection, method, exchange->uri, &call, &reply);
+	return send_reply(listener, connection, &call, &reply);
+}
+
+int em_listener_start(struct em_listener **ret, struct em_shared *shared, int fd,
+		      uint16_t tcp_port)
+{
+	struct em_listener *listener = calloc(1, sizeof(*listener));
+
+	if (!listener) {
+		close(fd);
+		return -ENOMEM;
+	}
+	listener->shared = shared;
+	listener->tcp_port = tcp_port;
+	listener->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, accept_peer, listener,
+		on_request, listener, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
+		MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
+		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK_BYTES,
+		MHD_OPTION_CONNECTION_LIMIT, tcp_port ? TCP_CONNECTIONS : UNIX_CONNECTIONS,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, tcp_port ? TCP_PER_ADDRESS : 0u,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, start_exchange, listener,
+		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, listener,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener,
+		MHD_OPTION_END);
+	if (!listener->daemon) {
+		close(fd);
+		free(listener);
+		return -EIO;
+	}
+	*ret = listener;
+	return 0;
+}
+
+struct em_listener *em_listener_stop(struct em_listener *listener)
+{
+	if (!listener)
+		return NULL;
+	MHD_stop_daemon(listener->daemon);
+	free(listener);
+	return NULL;
+}

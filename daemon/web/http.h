@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * http - libmicrohttpd between a listening socket and the routes. Nobody else includes it.
+ *
+ * Owns:     one listener: its socket and threads. Borrows context and shared.
+ * Threads:  start and stop on one thread. Blocking: stop waits for running handlers.
+ * Limits:   see the constants in http.c; EM_REPLIES_MAX bytes of replies are on their way at once.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "daemon/web/call.h"
+#include "daemon/web/guard.h"
+
+#define EM_REPLIES_MAX ((size_t)64 << 20)
+
+/* What the listeners have together. */
+struct em_shared {
+	struct em_context context;
+	struct em_guard *guard;
+	atomic_size_t reply_bytes;
+};
+
+struct em_listener;
+
+/* Takes fd, also when it fails. tcp_port 0: a unix socket. -EIO: libmicrohttpd would not start. */
+int em_listener_start(struct em_listener **ret, struct em_shared *shared, int fd,
+		      uint16_t tcp_port);
+struct em_listener *em_listener_stop(struct em_listener *listener);

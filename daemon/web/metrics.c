@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* asprintf */
+#include "daemon/web/metrics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* device and serial with every character escaped, their names, and an id for a twin. */
+#define LABELS_SIZE 288
+#define NUMBER_SIZE 32
+
+/* A row that has a metric. */
+struct source {
+	enum em_page_id page;
+	const struct em_field *field;
+};
+
+/* Rows of one metric name stand together, whatever page or place they come from. */
+struct family {
+	const char *name, *help;
+	enum em_metric_type type;
+	unsigned first, count; /* in sources */
+	char *bit_name;        /* EM_BITS: a second family, one sample per bit; else NULL */
+};
+
+struct em_metrics {
+	struct source *sources;
+	unsigned source_count;
+	struct family *families;
+	unsigned family_count;
+};
+
+/* A drive with the labels that each of its series carries. */
+struct series {
+	const struct em_drive_snap *drive;
+	bool live; /* its values may be shown */
+	unsigned len;
+	char labels[LABELS_SIZE];
+};
+
+struct writer {
+	struct em_buf *buf;
+	const struct series *series;
+	unsigned count;
+	/* The family at hand; its head is written before its first sample, and so only once. */
+	const char *name, *help;
+	enum em_metric_type type;
+	bool headed;
+};
+
+static bool has_family(const struct em_metrics *m, const char *name)
+{
+	for (unsigned i = 0; i < m->family_count; i++)
+		if (!strcmp(m->families[i].name, name))
+			return true;
+	return false;
+}
+
+static void add_sources(struct em_metrics *m, struct family *family)
+{
+	for (unsigned p = 0; p < EM_PAGE_COUNT; p++) {
+		for (unsigned i = 0; i < em_pages[p]->field_count; i++) {
+			const struct em_field *field = &em_pages[p]->fields[i];
+
+			if (field->metric == EM_METRIC_NONE ||
+			    strcmp(field->metric_name, family->name))
+				continue;
+			m->sources[m->source_count++] = (struct source){ p, field };
+			family->count++;
+		}
+	}
+}
+
+static int add_family(struct em_metrics *m, const struct em_field *field)
+{
+	struct family *family = &m->families[m->family_count];
+
+	*family = (struct family){ .name = field->metric_name, .help = field->help,
+				   .type = field->metric, .first = m->source_count };
+	if (field->type == EM_BITS && asprintf(&family->bit_name, "%s_bit", field->metric_name) < 0) {
+		family->bit_name = NULL;
+		return -ENOMEM;
+	}
+	m->family_count++;
+	add_sources(m, family);
+	return 0;
+}
+
+static unsigned count_rows(void)
+{
+	unsigned count = 0;
+
+	for (unsigned p = 0; p < EM_PAGE_COUNT; p++)
+		for (unsigned i = 0; i < em_pages[p]->field_count; i++)
+			count += em_pages[p]->fields[i].metric != EM_METRIC_NONE;
+	return count;
+}
+
+struct em_metrics *em_metrics_new(void)
+{
+	struct em_metrics *m = calloc(1, sizeof(*m));
+	unsigned rows = count_rows();
+
+	if (!m)
+		return NULL;
+	m->sources = calloc(rows + 1, sizeof(*m->sources));
+	m->families = calloc(rows + 1, sizeof(*m->families));
+	if (!m->sources || !m->families)
+		return em_metrics_free(m);
+	for (unsigned p = 0; p < EM_PAGE_COUNT; p++) {
+		for (unsigned i = 0; i < em_pages[p]->field_count; i++) {
+			const struct em_field *field = &em_pages[p]->fields[i];
+
+			if (field->metric == EM_METRIC_NONE || has_family(m, field->metric_name))
+				continue;
+			if (add_family(m, field) < 0)
+				return em_metrics_free(m);
+		}
+	}
+	return m;
+}
+
+struct em_metrics *em_metrics_free(struct em_metrics *m)
+{
+	if (!m)
+		return NULL;
+	for (unsigned i = 0; i < m->family_count; i++)
+		free(m->families[i].bit_name);
+	free(m->families);
+	free(m->sources);
+	free(m);
+	return NULL;
+}
+
+/* A label value; the text is clean, but may hold what the format gives a meaning to. */
+static void add_escaped(struct em_buf *buf, const char *text)
+{
+	size_t plain;
+
+	while (plain = strcspn(text, "\\\"\n"), text[plain]) {
+		em_buf_add(buf, text, plain);
+		em_buf_addc(buf, '\\');
+		em_buf_addc(buf, text[plain] == '\n' ? 'n' : text[plain]);
+		text += plain + 1;
+	}
+	em_buf_add(buf, text, plain);
+}
+
+static void add_label(struct em_buf *buf, const char *name, const char *value)
+{
+	em_buf_addc(buf, ',');
+	em_buf_adds(buf, name);
+	em_buf_add(buf, "=\"", 2);
+	add_escaped(buf, value);
+	em_buf_addc(buf, '"');
+}
+
+static void begin(struct writer *w, const char *name, enum em_metric_type type, const char *help)
+{
+	w->name = name;
+	w->help = help;
+	w->type = type;
+	w->headed = false;
+}
+
+/* Name and opening brace of a sample; the head of the family when it is the first. */
+static void open_sample(struct writer *w)
+{
+	if (!w->headed) {
+		em_buf_addf(w->buf, "# HELP %s %s\n# TYPE %s %s\n", w->name, w->help, w->name,
+			    w->type == EM_METRIC_COUNTER ? "counter" : "gauge");
+		w->headed = true;
+	}
+	em_buf_adds(w->buf, w->name);
+}
+
+static void add_value(struct writer *w, const char *text)
+{
+	em_buf_adds(w->buf, text);
+	em_buf_addc(w->buf, '\n');
+}
+
+/* A sample of Ember itself. */
+static void sample(struct writer *w, const char *label, const char *label_value, const char *value)
+{
+	open_sample(w);
+	if (label) {
+		em_buf_addc(w->buf, '{');
+		em_buf_adds(w->buf, label);
+		em_buf_add(w->buf, "=\"", 2);
+		add_escaped(w->buf, label_value);
+		em_buf_add(w->buf, "\"}", 2);
+	}
+	em_buf_addc(w->buf, ' ');
+	add_value(w, value);
+}
+
+static void sample_u64(struct writer *w, const char *name, enum em_metric_type type,
+		       const char *help, uint64_t value)
+{
+	char text[NUMBER_SIZE];
+
+	begin(w, name, type, help);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	sample(w, NULL, NULL, text);
+}
+
+/* A sample of a drive; label may be NULL. */
+static void drive_sample(struct writer *w, const struct series *series, const char *label,
+			 const char *label_value, const char *value)
+{
+	open_sample(w);
+	em_buf_add(w->buf, series->labels, series->len);
+	if (label)
+		add_label(w->buf, label, label_value);
+	em_buf_add(w->buf, "} ", 2);
+	add_value(w, value);
+}
+
+static void drive_sample_u64(struct writer *w, const struct series *series, const char *label,
+			     const char *label_value, uint64_t value)
+{
+	char text[NUMBER_SIZE];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	drive_sample(w, series, label, label_value, text);
+}
+
+/*
+ * Same device and serial as a drive before it: only the id tells the two apart. Present drives are
+ * sorted by device, so a twin is the neighbour; one that is gone may be any drive's.
+ */
+static bool is_twin(const struct em_snapshot *snap, unsigned index)
+{
+	const struct em_drive_snap *drive = snap->drives[index];
+	bool gone = drive->state == EM_STATE_REMOVED || drive->state == EM_STATE_RETIRED;
+
+	for (unsigned i = gone || !index ? 0 : index - 1; i < index; i++)
+		if (!strcmp(snap->drives[i]->device, drive->device) &&
+		    !strcmp(snap->drives[i]->serial, drive->serial))
+			return true;
+	return false;
+}
+
+static void write_info(struct writer *w, const struct em_snapshot *snap)
+{
+	begin(w, "ember_drive_info", EM_METRIC_GAUGE, "Who the drive is; always 1.");
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct em_drive_snap *d = snap->drives[i];
+
+		open_sample(w);
+		em_buf_adds(w->buf, "{device=\"");
+		add_escaped(w->buf, d->device);
+		em_buf_addc(w->buf, '"');
+		add_label(w->buf, "serial", d->serial);
+		add_label(w->buf, "id", d->id);
+		add_label(w->buf, "model", d->model);
+		add_label(w->buf, "firmware", d->firmware);
+		add_label(w->buf, "address", d->address);
+		add_label(w->buf, "transport", d->transport);
+		em_buf_adds(w->buf, "} 1\n");
+	}
+}
+
+static int set_series(struct series *series, const struct em_snapshot *snap, unsigned index)
+{
+	const struct em_drive_snap *drive = snap->drives[index];
+	struct em_buf buf;
+
+	em_buf_init(&buf, sizeof(series->labels));
+	em_buf_adds(&buf, "{device=\"");
+	add_escaped(&buf, drive->device);
+	em_buf_addc(&buf, '"');
+	add_label(&buf, "serial", drive->serial);
+	if (is_twin(snap, index))
+		add_label(&buf, "id", drive->id);
+	series->drive = drive;
+	series->live = drive->state == EM_STATE_OK || drive->state == EM_STATE_BUSY;
+	if (!em_buf_failed(&buf)) {
+		memcpy(series->labels, buf.data, buf.len);
+		series->len = (unsigned)buf.len;
+	}
+	em_buf_done(&buf);
+	return series->len ? 0 : -ENOMEM;
+}
+
+static void write_states(struct writer *w)
+{
+	begin(w, "ember_drive_up", EM_METRIC_GAUGE,
+	      "1 while the drive answers or the kernel resets it, 0 when it does not answer or is "
+	      "gone.");
+	for (unsigned i = 0; i < w->count; i++)
+		drive_sample(w, &w->series[i], NULL, NULL, w->series[i].live ? "1" : "0");
+	begin(w, "ember_drive_state", EM_METRIC_GAUGE, "1 for the state that the drive is in.");
+	for (unsigned i = 0; i < w->count; i++)
+		for (unsigned s = 0; s < EM_STATE_COUNT; s++)
+			drive_sample(w, &w->series[i], "state", em_drive_state_name(s),
+				     w->series[i].drive->state == s ? "1" : "0");
+}
+
+static void write_last_read(struct writer *w)
+{
+	begin(w, "ember_page_last_read_timestamp_seconds", EM_METRIC_GAUGE,
+	      "When the values of the page were read from the drive.");
+	for (unsigned i = 0; i < w->count; i++) {
+		for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
+			const struct em_page_read *read = &w->series[i].drive->pages[p];
+			char text[NUMBER_SIZE];
+
+			if (!read->data || read->read_us <= 0)
+				continue;
+			snprintf(text, sizeof(text), "%lld.%03d",
+				 (long long)(read->read_us / 1000000),
+				 (int)(read->read_us / 1000 % 1000));
+			drive_sample(w, &w->series[i], "page", em_pages[p]->key, text);
+		}
+	}
+}
+
+static void write_polls(struct writer *w)
+{
+	begin(w, "ember_poll_duration_seconds", EM_METRIC_GAUGE,
+	      "How long the last completed command to the drive took.");
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct em_drive_snap *drive = w->series[i].drive;
+		char text[NUMBER_SIZE];
+
+		if (!drive->last_answer_us || !drive->last_duration_us)
+			continue;
+		snprintf(text, sizeof(text), "%llu.%06u",
+			 (unsigned long long)(drive->last_duration_us / 1000000),
+			 (unsigned)(drive->last_duration_us % 1000000));
+		drive_sample(w, &w->series[i], NULL, NULL, text);
+	}
+	begin(w, "ember_drive_commands_total", EM_METRIC_COUNTER,
+	      "Commands that Ember asked the broker to send to the drive.");
+	for (unsigned i = 0; i < w->count; i++)
+		drive_sample_u64(w, &w->series[i], NULL, NULL, w->series[i].drive->commands);
+	begin(w, "ember_poll_errors_total", EM_METRIC_COUNTER,
+	      "Attempts to read a page that gave no reading, by how they ended.");
+	for (unsigned i = 0; i < w->count; i++)
+		for (unsigned s = EM_READ_OK + 1; s < EM_READ_COUNT; s++)
+			drive_sample_u64(w, &w->series[i], "reason", em_read_status_name(s),
+					 w->series[i].drive->errors[s]);
+}
+
+/*
+ * May the values of this page stand for now? Passing failures are the state's to judge; after any
+ * other the values would stay as they are for ever and look alive.
+ */
+static bool is_current(const struct em_page_read *read)
+{
+	return read->data && (read->status == EM_READ_OK || read->status == EM_READ_TIMEOUT ||
+			      read->status == EM_READ_STUCK || read->status == EM_READ_BUSY);
+}
+
+static void write_value(struct writer *w, const struct series *series, const struct source *source,
+			const struct em_page_read *read, const char *label, const char *label_value)
+{
+	const struct em_field *field = source->field;
+	struct em_value value;
+	char text[EM_U128_DEC_SIZE];
+
+	if (!is_current(read))
+		return;
+	em_field_get(field, read->data->data, read->data->len, &series->drive->ctx, &value);
+	if (em_value_metric_text(field, &value, text))
+		drive_sample(w, series, label, label_value, text);
+}
+
+static void write_source(struct writer *w, const struct series *series, const struct source *source)
+{
+	const struct em_drive_snap *drive = series->drive;
+
+	if (source->page < EM_PAGE_CTRL_COUNT) {
+		write_value(w, series, source, &drive->pages[source->page],
+			    source->field->metric_label, source->field->metric_label_value);
+		return;
+	}
+	for (unsigned i = 0; i < drive->namespace_count; i++) {
+		char nsid[NUMBER_SIZE];
+
+		snprintf(nsid, sizeof(nsid), "%u", drive->namespaces[i].nsid);
+		write_value(w, series, source, &drive->namespaces[i].page, "nsid", nsid);
+	}
+}
+
+/* Named bits always, so that a rule can watch them; a bit without a name while it is set. */
+static void write_bits(struct writer *w, const struct series *series, const struct source *source)
+{
+	const struct em_field *field = source->field;
+	const struct em_page_read *read = &series->drive->pages[source->page];
+	struct em_value value;
+	char name[EM_BIT_NAME_SIZE];
+	uint64_t named = 0;
+
+	if (!is_current(read))
+		return;
+	em_field_get(field, read->data->data, read->data->len, &series->drive->ctx, &value);
+	if (value.kind != EM_V_UINT)
+		return;
+	for (const struct em_name *n = field->names; n && n->name; n++)
+		named |= UINT64_C(1) << (n->value & 63);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		bool set = value.number >> bit & 1;
+
+		if (set || (named >> bit & 1))
+			drive_sample(w, series, "bit", em_field_bit_name(field, bit, name),
+				     set ? "1" : "0");
+	}
+}
+
+static void write_family(struct writer *w, const struct em_metrics *m, const struct family *family)
+{
+	begin(w, family->name, family->type, family->help);
+	for (unsigned i = 0; i < w->count; i++)
+		for (unsigned s = 0; w->series[i].live && s < family->count; s++)
+			write_source(w, &w->series[i], &m->sources[family->first + s]);
+	if (!family->bit_name || m->sources[family->first].page >= EM_PAGE_CTRL_COUNT)
+		return;
+	begin(w, family->bit_name, EM_METRIC_GAUGE, family->help);
+	for (unsigned i = 0; i < w->count; i++)
+		if (w->series[i].live)
+			write_bits(w, &w->series[i], &m->sources[family->first]);
+}
+
+static void write_ember(struct writer *w, const struct em_snapshot *snap,
+			const struct em_store_status *store, const char *version)
+{
+	unsigned count[EM_STATE_COUNT] = { 0 };
+	char text[NUMBER_SIZE];
+
+	begin(w, "ember_build_info", EM_METRIC_GAUGE, "The version of Ember; always 1.");
+	sample(w, "version", version, "1");
+	sample_u64(w, "ember_broker_connected", EM_METRIC_GAUGE,
+		   "1 while emberd is connected to the broker.", snap->broker_connected);
+	sample_u64(w, "ember_broker_requests_total", EM_METRIC_COUNTER,
+		   "Requests sent to the broker.", snap->broker_requests);
+	sample_u64(w, "ember_store_up", EM_METRIC_GAUGE,
+		   "1 while history can be written to the database.", store->ok);
+	sample_u64(w, "ember_store_queued_rows", EM_METRIC_GAUGE,
+		   "Rows that wait to be written to the database.", store->queued);
+	sample_u64(w, "ember_store_written_rows_total", EM_METRIC_COUNTER,
+		   "Rows written to the database.", store->written);
+	sample_u64(w, "ember_store_dropped_rows_total", EM_METRIC_COUNTER,
+		   "Rows lost because the database could not be written for too long.",
+		   store->dropped);
+	for (unsigned i = 0; i < snap->count; i++)
+		count[snap->drives[i]->state]++;
+	begin(w, "ember_drives", EM_METRIC_GAUGE, "Drives known to Ember, by state.");
+	for (unsigned s = 0; s < EM_STATE_COUNT; s++) {
+		snprintf(text, sizeof(text), "%u", count[s]);
+		sample(w, "state", em_drive_state_name(s), text);
+	}
+}
+
+void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot *snap,
+		      const struct em_store_status *store, const char *version, struct em_buf *buf)
+{
+	struct series *series = calloc(snap->count + 1, sizeof(*series));
+	struct writer w = { .buf = buf, .series = series, .count = snap->count };
+
+	if (!series) {
+		buf->err = -ENOMEM;
+		return;
+	}
+	for (unsigned i = 0; i < snap->count; i++)
+		if (set_series(&series[i], snap, i) < 0)
+			buf->err = -ENOMEM;
+	write_ember(&w, snap, store, version);
+	write_info(&w, snap);
+	write_states(&w);
+	write_last_read(&w);
+	write_polls(&w);
+	for (unsigned i = 0; i < metrics->family_count; i++)
+		write_family(&w, metrics, &metrics->families[i]);
+	free(series);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * metrics - what Ember knows, in Prometheus' text format 0.0.4.
+ *
+ * A value that is not known has no sample. Values of a drive stop while it is neither ok nor busy,
+ * and those of a page when the drive answered that it has none; ember_drive_up and the time of the
+ * last reading stay.
+ *
+ * Owns:     em_metrics holds the families made from the field tables, built once.
+ * Threads:  new and free anywhere; write from many threads at once. Blocking: never.
+ */
+#include "daemon/drives/snapshot.h"
+#include "daemon/store/store.h"
+#include "lib/base/buf.h"
+
+struct em_metrics;
+
+struct em_metrics *em_metrics_new(void); /* NULL: no memory */
+struct em_metrics *em_metrics_free(struct em_metrics *metrics);
+void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot *snap,
+		      const struct em_store_status *store, const char *version, struct em_buf *buf);

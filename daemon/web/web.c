@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/web/web.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "daemon/drives/history.h"
+#include "daemon/web/http.h"
+#include "daemon/web/listen.h"
+#include "daemon/web/metrics.h"
+#include "daemon/web/openapi.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+
+struct em_web {
+	struct em_shared shared;
+	struct em_listener *unix_listener, *tcp_listener;
+	char *socket;  /* path to remove at the end; NULL = none */
+	char *version;
+};
+
+EM_DEFINE_CLEANUP(struct em_web, em_web_stop)
+
+struct em_web *em_web_stop(struct em_web *web)
+{
+	if (!web)
+		return NULL;
+	/* First the name, so that nobody connects to a listener that is going. */
+	if (web->socket)
+		unlink(web->socket);
+	em_listener_stop(web->unix_listener);
+	em_listener_stop(web->tcp_listener);
+	em_guard_free(web->shared.guard);
+	em_metrics_free(web->shared.context.metrics);
+	free(web->shared.context.openapi);
+	free(web->socket);
+	free(web->version);
+	free(web);
+	return NULL;
+}
+
+static int make_context(struct em_web *web, const struct em_web_config *config,
+			struct em_hub *hub, struct em_store *store)
+{
+	struct em_context *context = &web->shared.context;
+
+	web->version = strdup(config->version);
+	if (!web->version)
+		return -ENOMEM;
+	context->hub = hub;
+	context->store = store;
+	context->version = web->version;
+	context->started_us = em_realtime_us();
+	context->started_mono_us = em_monotonic_us();
+	context->metrics = em_metrics_new();
+	context->openapi = em_openapi_text(config->version, &context->openapi_len);
+	return context->metrics && context->openapi ? 0 : -ENOMEM;
+}
+
+static int listen_unix(struct em_web *web, const char *path, const char **ret_message)
+{
+	em_cleanup(em_freep) char *copy = strdup(path);
+	int fd = -1, r;
+
+	if (!copy)
+		return -ENOMEM;
+	r = em_listen_unix(path, &fd, ret_message);
+	if (r < 0)
+		return r;
+	web->socket = em_steal(copy);
+	return em_listener_start(&web->unix_listener, &web->shared, fd, 0);
+}
+
+static int listen_tcp(struct em_web *web, const char *text, const char **ret_message)
+{
+	uint16_t port = 0;
+	int fd = -1, r = em_listen_tcp(text, &fd, &port, ret_message);
+
+	if (r < 0)
+		return r;
+	return em_listener_start(&web->tcp_listener, &web->shared, fd, port);
+}
+
+static int start(struct em_web *web, const struct em_web_config *config, const char **ret_message)
+{
+	int r = em_guard_new(&web->shared.guard);
+
+	if (r < 0)
+		return r;
+	if (config->socket)
+		r = listen_unix(web, config->socket, ret_message);
+	if (r == 0 && config->listen && *config->listen)
+		r = listen_tcp(web, config->listen, ret_message);
+	return r;
+}
+
+int em_web_start(struct em_web **ret, const struct em_web_config *config, struct em_hub *hub,
+		 struct em_store *store, const char **ret_message)
+{
+	em_cleanup(em_web_stopp) struct em_web *web = calloc(1, sizeof(*web));
+	const char *message = "the HTTP server cannot be started";
+	sigset_t all, before;
+	unsigned tables;
+	int r;
+
+	if (!web)
+		return -ENOMEM;
+	/* Built here, on the loop thread, so that handlers may look up fields from theirs. */
+	em_history_tables(&tables);
+	json_object_seed(0);
+	r = make_context(web, config, hub, store);
+	if (r == 0) {
+		/* Signals are the loop's: threads made here must not take them. */
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, &before);
+		r = start(web, config, &message);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	if (r < 0) {
+		if (ret_message)
+			*ret_message = message;
+		return r;
+	}
+	*ret = em_steal(web);
+	return 0;
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server as clients see it: plain sockets, so that a test can be as rude as it wants. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "daemon/drives/history.h"
+#include "daemon/web/guard.h"
+#include "daemon/web/web.h"
+#include "fixture.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+
+#define PATIENCE_MS 20000
+
+static char dir[64], path[96], address[32], host[64];
+static uint16_t port;
+static struct em_hub *hub;
+static struct em_store *store;
+static struct em_web *web;
+
+static uint16_t free_port(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(in);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&in, &len), 0);
+	close(fd);
+	return ntohs(in.sin_port);
+}
+
+static void open_store(void)
+{
+	struct em_store_config config = { .directory = dir };
+
+	config.tables = em_history_tables(&config.table_count);
+	ck_assert_int_eq(em_store_open(&store, &config, NULL), 0);
+}
+
+static void start(void)
+{
+	struct em_web_config config = { .socket = path, .listen = address, .version = "1.2.3" };
+	const char *message = NULL;
+
+	strcpy(dir, "/tmp/ember-http-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/socket", dir);
+	port = free_port();
+	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
+	snprintf(host, sizeof(host), "Host: %s\r\n", address);
+	hub = em_hub_new();
+	em_hub_publish(hub, make_fleet());
+	open_store();
+	ck_assert_int_eq(em_web_start(&web, &config, hub, store, &message), 0);
+}
+
+static void stop(void)
+{
+	char command[128];
+
+	web = em_web_stop(web);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	store = em_store_close(store, 1000000);
+	hub = em_hub_free(hub);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static int connect_unix(void)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(un.sun_path, path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+	return fd;
+}
+
+static int connect_tcp(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	ck_assert_int_eq(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+/* Reads until the head is there and as much body as it announces, or the end. */
+static char *hear(int fd, bool has_body)
+{
+	size_t len = 0, want = SIZE_MAX, cap = 1 << 20;
+	char *text = calloc(1, cap);
+
+	while (len < want && len < cap - 1) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		const char *end, *length;
+		ssize_t n;
+
+		ck_assert_msg(poll(&p, 1, PATIENCE_MS) == 1, "no answer; so far: %s", text);
+		n = recv(fd, text + len, cap - 1 - len, 0);
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+		end = strstr(text, "\r\n\r\n");
+		length = strcasestr(text, "\r\nContent-Length: ");
+		if (end && length)
+			want = (size_t)(end + 4 - text) +
+			       (has_body ? strtoul(length + 18, NULL, 10) : 0);
+	}
+	return text;
+}
+
+static char *talk(int fd, const char *request)
+{
+	char *answer;
+
+	say(fd, request);
+	answer = hear(fd, strncmp(request, "HEAD", 4) != 0);
+	close(fd);
+	return answer;
+}
+
+static unsigned status_of(const char *answer)
+{
+	return strncmp(answer, "HTTP/1.", 7) ? 0 : (unsigned)atoi(answer + 9);
+}
+
+static bool has_header(const char *answer, const char *header)
+{
+	const char *at = strcasestr(answer, header), *end = strstr(answer, "\r\n\r\n");
+
+	return at && end && at < end + 2;
+}
+
+static void expect(int fd, const char *request, unsigned status)
+{
+	char *answer = talk(fd, request);
+
+	ck_assert_msg(status_of(answer) == status, "not %u: %.400s\n-> %.400s", status, request,
+		      answer);
+	free(answer);
+}
+
+static void expect_tcp(unsigned status, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void expect_tcp(unsigned status, const char *format, ...)
+{
+	char request[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(request, sizeof(request), format, ap);
+	va_end(ap);
+	expect(connect_tcp(), request, status);
+}
+
+START_TEST(get_and_head)
+{
+	char *get = talk(connect_unix(), "GET /v1/drives HTTP/1.1\r\nHost: x\r\n\r\n");
+	char *head = talk(connect_unix(), "HEAD /v1/drives HTTP/1.1\r\nHost: x\r\n\r\n");
+
+	ck_assert_uint_eq(status_of(get), 200);
+	ck_assert(has_header(get, "\r\nContent-Type: application/json\r\n"));
+	ck_assert(has_header(get, "\r\nCache-Control: no-store\r\n"));
+	ck_assert(has_header(get, "\r\nX-Content-Type-Options: nosniff\r\n"));
+	ck_assert(!has_header(get, "\r\nServer:"));
+	ck_assert_ptr_nonnull(strstr(get, "SN-A-0001"));
+	ck_assert_uint_eq(status_of(head), 200);
+	ck_assert_str_eq(strstr(head, "\r\n\r\n"), "\r\n\r\n");
+	ck_assert(has_header(head, "\r\nContent-Length: "));
+	free(get);
+	free(head);
+}
+END_TEST
+
+START_TEST(every_route_answers)
+{
+	for (unsigned i = 0; i < em_route_count; i++) {
+		const char *id = strstr(em_routes[i].path, "{id}");
+		char request[256];
+
+		snprintf(request, sizeof(request), "GET %.*s%s%s%s HTTP/1.1\r\nHost: x\r\n\r\n",
+			 id ? (int)(id - em_routes[i].path) : 200, em_routes[i].path,
+			 id ? "nvme0" : "", id ? id + 4 : "",
+			 em_routes[i].shape == EM_SHAPE_HISTORY ? "?field=percentage_used" : "");
+		expect(connect_unix(), request, 200);
+	}
+}
+END_TEST
+
+START_TEST(a_connection_serves_many)
+{
+	int fd = connect_unix();
+
+	for (unsigned i = 0; i < 3; i++) {
+		char *answer;
+
+		say(fd, "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n");
+		answer = hear(fd, true);
+		ck_assert_uint_eq(status_of(answer), 200);
+		free(answer);
+	}
+	close(fd);
+}
+END_TEST
+
+START_TEST(methods)
+{
+	char *answer = talk(connect_unix(), "DELETE /v1/drives HTTP/1.1\r\nHost: x\r\n\r\n");
+
+	ck_assert_uint_eq(status_of(answer), 405);
+	ck_assert(has_header(answer, "\r\nAllow: GET, HEAD\r\n"));
+	ck_assert(has_header(answer, "\r\nContent-Type: application/problem+json\r\n"));
+	free(answer);
+	expect(connect_unix(), "POST /v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 405);
+	expect(connect_unix(), "POST /v1/none HTTP/1.1\r\nHost: x\r\n\r\n", 404);
+	expect_tcp(405, "DELETE /v1/none HTTP/1.1\r\n%s\r\n", host);
+	expect_tcp(405, "OPTIONS * HTTP/1.1\r\n%s\r\n", host);
+}
+END_TEST
+
+START_TEST(bodies_are_refused_first)
+{
+	expect(connect_unix(), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 413);
+	expect(connect_unix(), "POST /v1/none HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n", 413);
+	expect(connect_unix(),
+	       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10737418240\r\n\r\n", 413);
+	expect(connect_unix(),
+	       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+	       413);
+	expect_tcp(413, "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 9\r\n\r\n");
+	expect(connect_unix(), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400);
+}
+END_TEST
+
+START_TEST(tcp_is_for_this_host)
+{
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%s\r\n", host);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", port);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\nHost: [::1]:%u\r\n\r\n", port);
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: evil.example:%u\r\n\r\n", port);
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", port - 1);
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: \r\n\r\n");
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\n%sHost: evil.example\r\n\r\n", host);
+	expect_tcp(421, "GET /v1/health HTTP/1.0\r\n\r\n");
+	expect_tcp(400, "GET /v1/health HTTP/1.1\r\n\r\n");
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", host, address);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://evil.example\r\n\r\n", host);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: null\r\n\r\n", host);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n", host, port);
+}
+END_TEST
+
+START_TEST(odd_requests)
+{
+	size_t big = 100 << 10;
+	char *request = malloc(big + 256);
+
+	expect(connect_unix(), "GET /v1/drives%00/x HTTP/1.1\r\nHost: x\r\n\r\n", 400);
+	expect(connect_unix(), "GET /v1/drives/../health HTTP/1.1\r\nHost: x\r\n\r\n", 404);
+	expect(connect_unix(), "GET http://x/v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 404);
+	strcpy(request, "GET /");
+	memset(request + 5, 'a', big);
+	strcpy(request + 5 + big, " HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect(connect_unix(), request, 414);
+	strcpy(request, "GET / HTTP/1.1\r\nHost: x\r\nX: ");
+	memset(request + strlen(request), 'a', 64 << 10);
+	strcpy(request + 28 + (64 << 10), "\r\n\r\n");
+	expect(connect_unix(), request, 431);
+	free(request);
+}
+END_TEST
+
+START_TEST(a_connection_that_goes_half_way)
+{
+	int fd = connect_unix();
+
+	say(fd, "GET /v1/health HTTP/1.1\r\nHos");
+	close(fd);
+	expect(connect_unix(), "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+}
+END_TEST
+
+/* Case R41, first step: many that never finish their request line. */
+START_TEST(slow_clients_do_not_keep_others_out)
+{
+	int fds[500];
+	uint64_t before;
+
+	for (size_t i = 0; i < EM_COUNT(fds); i++) {
+		fds[i] = connect_tcp();
+		say(fds[i], "G");
+	}
+	before = em_monotonic_us();
+	expect_tcp(200, "GET /metrics HTTP/1.1\r\n%s\r\n", host);
+	ck_assert_uint_lt(em_monotonic_us() - before, EM_US_PER_SEC);
+	expect(connect_unix(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+	for (size_t i = 0; i < EM_COUNT(fds); i++)
+		close(fds[i]);
+}
+END_TEST
+
+START_TEST(a_deadline_shuts_the_connection)
+{
+	struct em_guard *guard = NULL;
+	struct em_guarded *late, *calm;
+	struct pollfd p = { .events = POLLIN };
+	int a[2], b[2];
+
+	ck_assert_int_eq(em_guard_new(&guard), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, a), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, b), 0);
+	calm = em_guard_add(guard, b[0], 3600 * EM_US_PER_SEC);
+	late = em_guard_add(guard, a[0], 3600 * EM_US_PER_SEC);
+	em_guard_set(guard, late, 1);
+	p.fd = a[1];
+	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1);
+	ck_assert(p.revents & POLLHUP);
+	p.fd = b[1];
+	ck_assert_int_eq(poll(&p, 1, 0), 0);
+	em_guard_remove(guard, late);
+	em_guard_remove(guard, calm);
+	em_guard_free(guard);
+	for (unsigned i = 0; i < 2; i++) {
+		close(a[i]);
+		close(b[i]);
+	}
+}
+END_TEST
+
+static unsigned table_index(const struct em_page *page)
+{
+	unsigned count, i = 0;
+	const struct em_store_table *tables = em_history_tables(&count);
+
+	while (i < count && strcmp(tables[i].name, page->table))
+		i++;
+	ck_assert_uint_lt(i, count);
+	return i;
+}
+
+static void put_reading(int64_t at_us, const char *bytes_written, int64_t celsius)
+{
+	unsigned count, table = table_index(em_pages[EM_PAGE_SMART]);
+	const struct em_store_table *t = &em_history_tables(&count)[table];
+	struct em_store_cell cells[EM_HISTORY_COLUMNS_MAX] = { 0 };
+
+	for (unsigned i = 0; i < t->column_count; i++) {
+		if (!strcmp(t->columns[i], "bytes_written"))
+			cells[i] = (struct em_store_cell){ .kind = EM_CELL_TEXT, .text = bytes_written };
+		if (!strcmp(t->columns[i], "temperature_celsius") && celsius)
+			cells[i] = (struct em_store_cell){ .kind = EM_CELL_INT, .integer = celsius };
+	}
+	ck_assert_int_eq(em_store_put_row(store, table, "00000000000000a0", 0, at_us, cells), 0);
+}
+
+static void wait_written(uint64_t rows)
+{
+	struct em_store_status status;
+	uint64_t end = em_monotonic_us() + PATIENCE_MS * EM_US_PER_MS;
+
+	do {
+		em_store_get_status(store, &status);
+		ck_assert_uint_lt(em_monotonic_us(), end);
+		poll(NULL, 0, 5);
+	} while (status.written < rows);
+}
+
+static json_t *history(const char *query)
+{
+	char request[512], *answer;
+	json_t *root;
+
+	snprintf(request, sizeof(request),
+		 "GET /v1/drives/nvme0/history?%s HTTP/1.1\r\nHost: x\r\n\r\n", query);
+	answer = talk(connect_unix(), request);
+	ck_assert_msg(status_of(answer) == 200, "%s", answer);
+	root = json_loads(strstr(answer, "\r\n\r\n"), JSON_REJECT_DUPLICATES, NULL);
+	ck_assert_ptr_nonnull(root);
+	free(answer);
+	return root;
+}
+
+#define BIG "174224571863520493293247799005065324264960000"
+
+START_TEST(history_of_a_real_store)
+{
+	json_t *root;
+
+	put_reading(NOW_US, "512000", 39);
+	put_reading(NOW_US + 60000000, BIG, 0);
+	put_reading(NOW_US + 120000000, "\"\\", -5);
+	wait_written(3);
+
+	root = history("field=temperature_celsius&from=1792888200&to=1792888400");
+	ck_text(root, "drive", "00000000000000a0");
+	ck_text(root, "unit", "celsius");
+	ck_text(root, "from", "2026-10-25T00:30:00.000Z");
+	ck_null(root, "step_seconds");
+	ck_assert_uint_eq(json_array_size(at(root, "points")), 3);
+	ck_text(root, "points.0.at", "2026-10-25T00:30:00.000Z");
+	ck_int(root, "points.0.value", 39);
+	ck_null(root, "points.1.value");
+	ck_int(root, "points.2.value", -5);
+	ck_assert(json_is_false(at(root, "truncated")));
+	json_decref(root);
+
+	root = history("field=bytes_written&from=1792888200&to=1792888400&limit=2");
+	ck_text(root, "points.0.value", "512000");
+	ck_text(root, "points.1.value", BIG);
+	ck_assert(json_is_true(at(root, "truncated")));
+	json_decref(root);
+
+	root = history("field=temperature_celsius&from=1792888200&to=1792888400&step=1h");
+	ck_assert(json_real_value(at(root, "step_seconds")) == 3600);
+	ck_assert_uint_eq(json_array_size(at(root, "points")), 1);
+	ck_int(root, "points.0.value", -5);
+	json_decref(root);
+
+	root = history("field=bytes_written&from=1792888320&to=1792888400");
+	ck_text(root, "points.0.value", "\"\\");
+	json_decref(root);
+
+	root = history("field=temperature_celsius&from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z");
+	ck_assert_uint_eq(json_array_size(at(root, "points")), 0);
+	json_decref(root);
+}
+END_TEST
+
+static atomic_bool publishing;
+
+static void *publish(void *userdata)
+{
+	(void)userdata;
+	while (publishing)
+		em_hub_publish(hub, make_fleet());
+	return NULL;
+}
+
+START_TEST(snapshots_change_while_they_are_read)
+{
+	pthread_t thread;
+
+	publishing = true;
+	ck_assert_int_eq(pthread_create(&thread, NULL, publish, NULL), 0);
+	for (unsigned i = 0; i < 200; i++)
+		expect(connect_unix(), i % 2 ? "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+					     : "GET /v1/drives/nvme0/smart HTTP/1.1\r\nHost: x\r\n\r\n",
+		       200);
+	publishing = false;
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(a_second_server_is_refused)
+{
+	struct em_web_config config = { .socket = path, .version = "1.2.3" };
+	const char *message = NULL;
+	struct em_web *second = NULL;
+
+	ck_assert_int_eq(em_web_start(&second, &config, hub, store, &message), -EADDRINUSE);
+	ck_assert_ptr_nonnull(message);
+	config.socket = NULL;
+	config.listen = address;
+	ck_assert_int_eq(em_web_start(&second, &config, hub, store, &message), -EADDRINUSE);
+	config.listen = "0.0.0.0:9980";
+	ck_assert_int_eq(em_web_start(&second, &config, hub, store, &message), -EINVAL);
+	ck_assert_ptr_null(second);
+	/* The first one lives. */
+	expect(connect_unix(), "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("web/http");
+	TCase *tc = tcase_create("all");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, get_and_head);
+	tcase_add_test(tc, every_route_answers);
+	tcase_add_test(tc, a_connection_serves_many);
+	tcase_add_test(tc, methods);
+	tcase_add_test(tc, bodies_are_refused_first);
+	tcase_add_test(tc, tcp_is_for_this_host);
+	tcase_add_test(tc, odd_requests);
+	tcase_add_test(tc, a_connection_that_goes_half_way);
+	tcase_add_test(tc, slow_clients_do_not_keep_others_out);
+	tcase_add_test(tc, a_deadline_shuts_the_connection);
+	tcase_add_test(tc, history_of_a_real_store);
+	tcase_add_test(tc, snapshots_change_while_they_are_read);
+	tcase_add_test(tc, a_second_server_is_refused);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
