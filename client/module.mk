@@ -70,6 +70,7 @@ nodist_bashcompletion_DATA = client/completions/bash/emberctl
 nodist_zshcompletion_DATA = client/completions/zsh/_emberctl
 nodist_fishcompletion_DATA = client/completions/fish/emberctl.fish
 nodist_man_MANS = client/emberctl.1
+dist_man_MANS += docs/man/emberd.8 docs/man/ember-broker.8
 CLEANFILES += $(nodist_man_MANS) $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) \
 	$(nodist_fishcompletion_DATA)
 
