@@ -17,3 +17,28 @@ lib_base_libember_base_a_SOURCES = \
 	lib/base/text.h \
 	lib/base/u128.c \
 	lib/base/u128.h
+
+if TESTS_WANTED
+base_test_ldadd = lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
+base_tests = \
+	tests/unit/base/test_buf \
+	tests/unit/base/test_clock \
+	tests/unit/base/test_log \
+	tests/unit/base/test_parse \
+	tests/unit/base/test_text \
+	tests/unit/base/test_u128
+check_PROGRAMS += $(base_tests)
+TESTS += $(base_tests)
+tests_unit_base_test_buf_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_buf_LDADD = $(base_test_ldadd)
+tests_unit_base_test_clock_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_clock_LDADD = $(base_test_ldadd)
+tests_unit_base_test_log_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_log_LDADD = $(base_test_ldadd)
+tests_unit_base_test_parse_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_parse_LDADD = $(base_test_ldadd)
+tests_unit_base_test_text_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_text_LDADD = $(base_test_ldadd)
+tests_unit_base_test_u128_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_u128_LDADD = $(base_test_ldadd)
+endif

@@ -5,3 +5,10 @@ lib_ipc_libember_ipc_a_SOURCES = \
 	lib/ipc/proto.c \
 	lib/ipc/proto.h \
 	lib/ipc/socket.c
+
+if TESTS_WANTED
+check_PROGRAMS += tests/unit/ipc/test_proto
+TESTS += tests/unit/ipc/test_proto
+tests_unit_ipc_test_proto_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_ipc_test_proto_LDADD = lib/ipc/libember-ipc.a $(CHECK_LIBS)
+endif

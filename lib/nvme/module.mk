@@ -13,3 +13,30 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/status.c \
 	lib/nvme/status.h \
 	lib/nvme/tables.h
+
+# Prints docs/fields.md and docs/names/: see docs/module.mk.
+noinst_PROGRAMS += lib/nvme/fields-doc
+lib_nvme_fields_doc_SOURCES = lib/nvme/fields_doc.c
+lib_nvme_fields_doc_LDADD = lib/nvme/libember-nvme.a lib/base/libember-base.a
+
+if TESTS_WANTED
+# libnvme's headers only, as a second opinion on offsets and codes.
+nvme_test_cppflags = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(LIBNVME_CFLAGS) \
+	-DEM_TOP_SRCDIR=\"$(abs_top_srcdir)\"
+nvme_test_ldadd = lib/nvme/libember-nvme.a lib/base/libember-base.a $(CHECK_LIBS)
+nvme_tests = \
+	tests/unit/nvme/test_field \
+	tests/unit/nvme/test_page \
+	tests/unit/nvme/test_status \
+	tests/unit/nvme/test_tables
+check_PROGRAMS += $(nvme_tests)
+TESTS += $(nvme_tests)
+tests_unit_nvme_test_field_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_field_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_page_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_page_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_status_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_status_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_tables_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_tables_LDADD = $(nvme_test_ldadd)
+endif

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The checks catch what they are for: each is given a small tree with one fault.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+passed=0
+failed=0
+tree=
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# file PATH LINE...: a file of the tree at hand, with its licence.
+file() {
+	path=$tree/$1
+	shift
+	mkdir -p "$(dirname "$path")"
+	{
+		echo '/* SPDX-License-Identifier: Apache-2.0 */'
+		printf '%s\n' "$@"
+	} >"$path"
+}
+
+new_tree() {
+	tree=$(mktemp -d "$work/XXXXXX")
+	file lib/base/a.h '#pragma once'
+	file broker/b.c '#include "config.h"' '#include <errno.h>' '#include <libnvme.h>' '#include "lib/base/a.h"'
+}
+
+# expect 0|1 CHECK WHAT: the check passes (0) or complains (1) about the tree at hand.
+expect() {
+	sh "$here/$2" "$tree" >/dev/null 2>&1
+	if [ $? -eq "$1" ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "$2: wrong about $3" >&2
+	fi
+}
+
+new_tree
+expect 0 check-includes.sh "a clean tree"
+expect 0 check-headers.sh "a clean tree"
+expect 0 check-sources.sh "a clean tree"
+
+# forbidden PATH INCLUDE
+forbidden() {
+	new_tree
+	file "$1" "#include $2"
+	expect 1 check-includes.sh "$2 in $1"
+}
+forbidden broker/x.c '"lib/nvme/page.h"'
+forbidden broker/x.c '<sqlite3.h>'
+forbidden sim/x.c '"lib/nvme/page.h"'
+forbidden sim/x.c '"broker/job.h"'
+forbidden lib/base/x.h '"lib/nvme/page.h"'
+forbidden lib/nvme/x.c '<libnvme.h>'
+forbidden lib/nvme/x.c '"lib/base/log.h"'
+forbidden daemon/web/x.c '<sqlite3.h>'
+forbidden daemon/web/x.c '"daemon/drives/drives.h"'
+forbidden daemon/drives/x.c '<microhttpd.h>'
+forbidden daemon/store/x.c '"daemon/drives/snapshot.h"'
+forbidden daemon/drives/x.c '"daemon/main/options.h"'
+forbidden client/x.c '<microhttpd.h>'
+forbidden client/x.c '"sibling.h"'
+forbidden daemon/x.c '<errno.h>'
+
+new_tree
+file lib/base/bad.h '#pragma once' 'static inline size_t needs_stddef(void) { return 0; }'
+expect 1 check-headers.sh "a header that needs another"
+new_tree
+file lib/base/bad.h 'struct twice { int a; };'
+expect 1 check-headers.sh "a header without a guard"
+new_tree
+echo 'int a;' >"$tree/lib/base/bare.c"
+expect 1 check-sources.sh "a file without a licence"
+new_tree
+file daemon/store/x.c 'const char *q = "SELECT a FROM b";'
+expect 1 check-sources.sh "SQL in a C file"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/cleanup.h"
+
+START_TEST(pieces_are_joined)
+{
+	em_cleanup(em_freep) char *text = NULL;
+	struct em_buf buf;
+	size_t len = 0;
+
+	em_buf_init(&buf, 1 << 20);
+	em_buf_adds(&buf, "a");
+	em_buf_addc(&buf, 'b');
+	em_buf_add(&buf, "c\0d", 3);
+	em_buf_addf(&buf, "%s-%d", "e", 7);
+	ck_assert(!em_buf_failed(&buf));
+	text = em_buf_steal(&buf, &len);
+	ck_assert_uint_eq(len, 8);
+	ck_assert_mem_eq(text, "abc\0de-7", 9);
+	ck_assert_ptr_null(buf.data);
+}
+END_TEST
+
+START_TEST(it_grows_up_to_its_ceiling_and_fails_for_good_above)
+{
+	struct em_buf buf;
+
+	em_buf_init(&buf, 1000);
+	for (int i = 0; i < 1000; i++)
+		em_buf_addc(&buf, 'x');
+	ck_assert(!em_buf_failed(&buf));
+	ck_assert_uint_eq(buf.len, 1000);
+	ck_assert_uint_eq(strlen(buf.data), 1000);
+	em_buf_addf(&buf, "%d", 1);
+	ck_assert_int_eq(buf.err, -E2BIG);
+	em_buf_add(&buf, "", 0);
+	ck_assert_uint_eq(buf.len, 1000);
+	ck_assert_ptr_null(em_buf_steal(&buf, NULL));
+	em_buf_done(&buf);
+}
+END_TEST
+
+START_TEST(nothing_added_is_an_empty_text)
+{
+	em_cleanup(em_freep) char *text = NULL;
+	struct em_buf buf;
+
+	em_buf_init(&buf, 10);
+	text = em_buf_steal(&buf, NULL);
+	ck_assert_str_eq(text, "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("buf");
+	TCase *tcase = tcase_create("buf");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tcase);
+	tcase_add_test(tcase, pieces_are_joined);
+	tcase_add_test(tcase, it_grows_up_to_its_ceiling_and_fails_for_good_above);
+	tcase_add_test(tcase, nothing_added_is_an_empty_text);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/log.h"
+
+/* What em_log() writes to stderr with this message, which may hold anything. */
+static const char *logged(int priority, const char *message)
+{
+	static char text[8192];
+	int saved = dup(STDERR_FILENO), pipefd[2];
+	ssize_t n;
+
+	ck_assert_int_eq(pipe(pipefd), 0);
+	ck_assert_int_eq(fcntl(pipefd[0], F_SETFL, O_NONBLOCK), 0);
+	dup2(pipefd[1], STDERR_FILENO);
+	em_log_init("ember-test", LOG_INFO);
+	em_log(priority, &(struct em_log_fields){ .device = "nvme0" }, "%s", message);
+	n = read(pipefd[0], text, sizeof(text) - 1);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(pipefd[0]);
+	close(pipefd[1]);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+START_TEST(a_line_has_its_priority_and_name)
+{
+	unsetenv("JOURNAL_STREAM");
+	ck_assert_str_eq(logged(LOG_WARNING, "hello"), "<4>ember-test: hello\n");
+}
+END_TEST
+
+/* A stale $JOURNAL_STREAM of a parent names another file than our stderr. */
+START_TEST(another_journal_stream_does_not_count)
+{
+	setenv("JOURNAL_STREAM", "1:1", 1);
+	ck_assert_str_eq(logged(LOG_INFO, "x"), "<6>ember-test: x\n");
+	setenv("JOURNAL_STREAM", "nonsense", 1);
+	ck_assert_str_eq(logged(LOG_INFO, "x"), "<6>ember-test: x\n");
+}
+END_TEST
+
+START_TEST(lines_above_the_level_are_left_out)
+{
+	ck_assert_str_eq(logged(LOG_DEBUG, "hidden"), "");
+}
+END_TEST
+
+START_TEST(one_message_stays_one_line)
+{
+	char longer[5000];
+
+	ck_assert_str_eq(logged(LOG_ERR, "a\n<0>b\x1b[2J"), "<3>ember-test: a <0>b [2J\n");
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	ck_assert_uint_lt(strlen(logged(LOG_ERR, longer)), 2200);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("log");
+	TCase *tcase = tcase_create("log");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tcase);
+	tcase_add_test(tcase, a_line_has_its_priority_and_name);
+	tcase_add_test(tcase, another_journal_stream_does_not_count);
+	tcase_add_test(tcase, lines_above_the_level_are_left_out);
+	tcase_add_test(tcase, one_message_stays_one_line);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "lib/base/text.h"
+
+static const char *clean(const char *raw, size_t len)
+{
+	static char buf[64];
+
+	return em_text_clean(buf, sizeof(buf), raw, len);
+}
+
+START_TEST(only_trailing_padding_is_cut)
+{
+	ck_assert_str_eq(clean("S123      ", 10), "S123");
+	ck_assert_str_eq(clean("S123\0\0 \0", 8), "S123");
+	ck_assert_str_eq(clean("  S1 2  ", 8), "  S1 2");
+	ck_assert_str_eq(clean("        ", 8), "");
+	ck_assert_str_eq(clean("", 0), "");
+}
+END_TEST
+
+START_TEST(bytes_outside_printable_ascii_become_question_marks)
+{
+	ck_assert_str_eq(clean("a\nb\0c\x7f", 6), "a?b?c?");
+	ck_assert_str_eq(clean("\x80\xff\xc0\xa7~ ", 6), "????~");
+}
+END_TEST
+
+START_TEST(the_buffer_is_never_overrun)
+{
+	char buf[4] = "xyz";
+
+	ck_assert_str_eq(em_text_clean(buf, sizeof(buf), "abcdef", 6), "abc");
+	ck_assert_str_eq(em_text_clean(buf, 0, "Z", 1), "abc");
+}
+END_TEST
+
+START_TEST(hexadecimal)
+{
+	char buf[9];
+
+	ck_assert_str_eq(em_text_hex(buf, "\x00\x1c\x5f\xff", 4), "001c5fff");
+}
+END_TEST
+
+START_TEST(all_bytes_of_one_value)
+{
+	ck_assert(em_bytes_all("\xff\xff", 2, 0xff));
+	ck_assert(!em_bytes_all("\xff\xfe", 2, 0xff));
+	ck_assert(!em_bytes_all("", 0, 0));
+}
+END_TEST
+
+/* Values from the publication of FNV-1a, 64 bits. */
+START_TEST(hash_is_fnv_1a_and_chains)
+{
+	uint64_t chained = em_hash(em_hash(EM_HASH_START, "foo", 3), "bar", 3);
+
+	ck_assert_uint_eq(em_hash(EM_HASH_START, "a", 1), UINT64_C(0xaf63dc4c8601ec8c));
+	ck_assert_uint_eq(chained, UINT64_C(0x85944171f73967e8));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("text");
+	TCase *tcase = tcase_create("text");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tcase);
+	tcase_add_test(tcase, only_trailing_padding_is_cut);
+	tcase_add_test(tcase, bytes_outside_printable_ascii_become_question_marks);
+	tcase_add_test(tcase, the_buffer_is_never_overrun);
+	tcase_add_test(tcase, hexadecimal);
+	tcase_add_test(tcase, all_bytes_of_one_value);
+	tcase_add_test(tcase, hash_is_fnv_1a_and_chains);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
