@@ -303,6 +303,16 @@ static int prepare_statements(struct em_db *db)
 	return r;
 }
 
+/* Closing without folding a -wal into the file; but one that we made ourselves goes. */
+static void keep_wal(struct em_db *db)
+{
+	char wal[PATH_MAX + 8];
+
+	snprintf(wal, sizeof(wal), "%s-wal", db->about->path);
+	if (access(wal, F_OK) == 0)
+		sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
 static int open_handle(struct em_db *db)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
@@ -312,8 +322,7 @@ static int open_handle(struct em_db *db)
 
 	if (r < 0)
 		return r;
-	/* Until the version is known, closing must not fold a -wal into the file. */
-	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	keep_wal(db); /* until the version is known */
 	sqlite3_busy_timeout(db->handle, BUSY_MS);
 	if (stat(db->about->path, &st) < 0)
 		return -errno;

@@ -57,3 +57,37 @@ daemon/store/sql-text.h: $(ember_sql) build-aux/embed-sql.sh
 daemon/store/sql-text.c: $(ember_sql) build-aux/embed-sql.sh
 	$(AM_V_GEN)$(ember_embed_sql) source $(ember_sql:%=$(top_srcdir)/%) > $@-t && mv $@-t $@
 $(daemon_store_libember_store_a_OBJECTS): daemon/store/sql-text.h
+
+if TESTS_WANTED
+ember_store_tests = \
+	tests/unit/store/test_db \
+	tests/unit/store/test_queue \
+	tests/unit/store/test_reader \
+	tests/unit/store/test_retention \
+	tests/unit/store/test_sql \
+	tests/unit/store/test_store
+check_PROGRAMS += $(ember_store_tests)
+TESTS += $(ember_store_tests)
+
+ember_store_test_cppflags = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CHECK_CFLAGS)
+ember_store_test_libs = daemon/store/libember-store.a lib/base/libember-base.a \
+	$(SQLITE_LIBS) $(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
+tests_unit_store_test_db_SOURCES = tests/unit/store/test_db.c tests/unit/store/fixture.h
+tests_unit_store_test_db_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_db_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_queue_SOURCES = tests/unit/store/test_queue.c
+tests_unit_store_test_queue_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_queue_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_reader_SOURCES = tests/unit/store/test_reader.c
+tests_unit_store_test_reader_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_reader_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_retention_SOURCES = tests/unit/store/test_retention.c
+tests_unit_store_test_retention_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_retention_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_sql_SOURCES = tests/unit/store/test_sql.c
+tests_unit_store_test_sql_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_sql_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_store_SOURCES = tests/unit/store/test_store.c
+tests_unit_store_test_store_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_store_LDADD = $(ember_store_test_libs)
+endif

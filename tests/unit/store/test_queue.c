@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/store/queue.h"
+#include <errno.h>
+#include "tests/unit/store/fixture.h"
+
+static struct em_queue queue;
+
+static void start(void)
+{
+	em_queue_init(&queue, 3);
+}
+
+static void stop(void)
+{
+	em_queue_done(&queue);
+}
+
+static void put_at(int64_t at_us)
+{
+	const struct em_store_cell cell = { .kind = EM_CELL_INT, .integer = -at_us };
+
+	ck_assert_int_eq(em_queue_put_row(&queue, 0, DRIVE, 1, at_us, &cell, 1), 0);
+}
+
+static void check_rows(const struct em_queue_row *row, int64_t first, int64_t last)
+{
+	for (int64_t at = first; at <= last; at++, row = row->next) {
+		ck_assert_ptr_nonnull(row);
+		ck_assert_int_eq(row->at_us, at);
+	}
+	ck_assert_ptr_null(row);
+}
+
+START_TEST(cells_come_back_as_they_were_put)
+{
+	const em_u128 big = (em_u128)1 << 96 | 12;
+	const struct em_store_cell cells[] = {
+		{ .kind = EM_CELL_NULL },
+		{ .kind = EM_CELL_UINT, .number = INT64_MAX },
+		{ .kind = EM_CELL_UINT, .number = (em_u128)INT64_MAX + 1 },
+		{ .kind = EM_CELL_UINT, .number = big },
+		{ .kind = EM_CELL_UINT, .text = "9999999999999999999999999999999999999999999" },
+		{ .kind = EM_CELL_INT, .integer = -40 },
+		{ .kind = EM_CELL_REAL, .real = 0.1 },
+		{ .kind = EM_CELL_TEXT, .text = "" },
+		{ .kind = EM_CELL_TEXT, .text = NULL },
+	};
+	static const struct {
+		enum em_cell_tag tag;
+		const char *text;
+		int64_t integer;
+	} expected[] = {
+		{ EM_TAG_NULL, "", 0 },
+		{ EM_TAG_INT, "", INT64_MAX },
+		{ EM_TAG_TEXT, "9223372036854775808", 0 },
+		{ EM_TAG_TEXT, "79228162514264337593543950348", 0 },
+		{ EM_TAG_TEXT, "9999999999999999999999999999999999999999999", 0 },
+		{ EM_TAG_INT, "", -40 },
+		{ EM_TAG_REAL, "", 0 },
+		{ EM_TAG_TEXT, "", 0 },
+		{ EM_TAG_NULL, "", 0 },
+	};
+	struct em_queue_cell cell;
+	size_t at = 0;
+
+	ck_assert_int_eq(em_queue_put_row(&queue, 0, DRIVE, 0, 1, cells, EM_COUNT(cells)), 0);
+	for (size_t i = 0; i < EM_COUNT(expected); i++) {
+		ck_assert(em_queue_row_cell(queue.waiting.rows, &at, &cell));
+		ck_assert_int_eq(cell.tag, expected[i].tag);
+		ck_assert_int_eq(cell.integer, expected[i].integer);
+		ck_assert_uint_eq(cell.text_len, strlen(expected[i].text));
+		ck_assert_int_eq(memcmp(cell.text ? cell.text : "", expected[i].text,
+					cell.text_len),
+				 0);
+	}
+	ck_assert(!em_queue_row_cell(queue.waiting.rows, &at, &cell));
+}
+END_TEST
+
+START_TEST(the_oldest_row_makes_room)
+{
+	for (int64_t at = 1; at <= 5; at++)
+		put_at(at);
+	ck_assert_uint_eq(queue.dropped, 2);
+	check_rows(queue.waiting.rows, 3, 5);
+}
+END_TEST
+
+START_TEST(returned_rows_stand_before_newer_ones)
+{
+	struct em_queue_batch batch;
+
+	put_at(1);
+	put_at(2);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert(em_queue_is_empty(&queue));
+	put_at(3);
+	em_queue_return(&queue, &batch);
+	check_rows(queue.waiting.rows, 1, 3);
+	put_at(4);
+	check_rows(queue.waiting.rows, 2, 4);
+	ck_assert_uint_eq(queue.dropped, 1);
+	ck_assert_ptr_null(batch.rows);
+}
+END_TEST
+
+START_TEST(the_newest_bytes_of_a_page_win)
+{
+	struct em_queue_batch batch;
+
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "smart", 0, 1, "a", 1), 0);
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "smart", 1, 1, "n", 1), 0);
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "smart", 0, 2, "b", 1), 0);
+	ck_assert_uint_eq(queue.waiting.page_count, 2);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "smart", 0, 3, "c", 1), 0);
+	em_queue_return(&queue, &batch);
+	ck_assert_uint_eq(queue.waiting.page_count, 2);
+	ck_assert_int_eq(queue.waiting.pages->data[0], 'c');
+	ck_assert_int_eq(queue.waiting.pages->next->data[0], 'n');
+	ck_assert_ptr_eq(queue.waiting.last_page, queue.waiting.pages->next);
+}
+END_TEST
+
+START_TEST(drives_are_remembered)
+{
+	struct em_store_drive drive = { .id = DRIVE, .device = "nvme0" };
+	struct em_queue_batch batch;
+
+	ck_assert_int_eq(em_queue_put_drive(&queue, &drive), 0);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert_str_eq(batch.drives->drive.device, "nvme0");
+	ck_assert(em_queue_is_empty(&queue));
+	em_queue_return(&queue, &batch);
+	ck_assert(!em_queue_is_empty(&queue));
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	em_queue_batch_done(&batch);
+	em_queue_repeat_drives(&queue);
+	ck_assert(!em_queue_is_empty(&queue));
+}
+END_TEST
+
+START_TEST(what_cannot_be_kept_is_refused)
+{
+	const struct em_store_cell cell = { .kind = EM_CELL_NULL };
+	char big[EM_QUEUE_TEXT_MAX + 2];
+	const struct em_store_cell text = { .kind = EM_CELL_TEXT, .text = big };
+	struct em_store_drive drive = { .id = DRIVE, .identity_len = 601 };
+
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	ck_assert_int_eq(em_queue_put_row(&queue, 0, "", 0, 0, &cell, 1), -EINVAL);
+	ck_assert_int_eq(em_queue_put_row(&queue, 0, DRIVE "0", 0, 0, &cell, 1), -EINVAL);
+	ck_assert_int_eq(em_queue_put_row(&queue, 0, DRIVE, 0, 0, &text, 1), -E2BIG);
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, big, 0, 0, "", 0), -EINVAL);
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "p", 0, 0, big, EM_QUEUE_PAGE_MAX + 1),
+			 -E2BIG);
+	ck_assert_int_eq(em_queue_put_drive(&queue, &drive), -EINVAL);
+	ck_assert(em_queue_is_empty(&queue));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("queue");
+	TCase *tcase = tcase_create("queue");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
+	tcase_add_checked_fixture(tcase, start, stop);
+	tcase_add_test(tcase, cells_come_back_as_they_were_put);
+	tcase_add_test(tcase, the_oldest_row_makes_room);
+	tcase_add_test(tcase, returned_rows_stand_before_newer_ones);
+	tcase_add_test(tcase, the_newest_bytes_of_a_page_win);
+	tcase_add_test(tcase, drives_are_remembered);
+	tcase_add_test(tcase, what_cannot_be_kept_is_refused);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

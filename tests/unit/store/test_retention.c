@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/store/retention.h"
+#include "daemon/store/db.h"
+#include "tests/unit/store/fixture.h"
+
+#define HOUR (3600 * (int64_t)EM_US_PER_SEC)
+#define DAY  (24 * HOUR)
+#define NOW  (INT64_C(1792888200) * (int64_t)EM_US_PER_SEC)
+
+static struct em_retention retention;
+static struct em_db *db;
+
+static void start(void)
+{
+	static struct em_db_description description;
+	char message[EM_DB_MESSAGE_SIZE];
+
+	make_dir();
+	description = (struct em_db_description){ db_path, tables, EM_COUNT(tables),
+						  em_sql_migrations };
+	ck_assert_int_eq(em_db_open(&db, &description, message), 0);
+	em_retention_init(&retention, (uint64_t)(30 * DAY));
+}
+
+static void stop(void)
+{
+	em_db_close(db);
+	remove_dir();
+}
+
+START_TEST(an_agreeing_clock_is_trusted_at_once)
+{
+	ck_assert(em_retention_trusts_clock(&retention, 5, NOW, NOW - HOUR));
+	ck_assert(em_retention_trusts_clock(&retention, 5 + (uint64_t)HOUR, NOW + HOUR, 0));
+}
+END_TEST
+
+START_TEST(a_clock_without_witness_has_to_stay_steady)
+{
+	ck_assert(!em_retention_trusts_clock(&retention, 5, NOW, 0));
+	ck_assert(!em_retention_trusts_clock(&retention, 5 + (uint64_t)HOUR, NOW + HOUR, NOW));
+	ck_assert(em_retention_trusts_clock(&retention, 5 + (uint64_t)DAY, NOW + DAY, 0));
+}
+END_TEST
+
+START_TEST(a_clock_far_from_the_newest_reading_is_not_trusted)
+{
+	/* At boot the clock stands 10 years ahead. */
+	ck_assert(!em_retention_trusts_clock(&retention, 5, NOW + 3650 * DAY, NOW));
+}
+END_TEST
+
+START_TEST(a_step_of_the_clock_ends_the_trust)
+{
+	uint64_t mono = 5;
+
+	ck_assert(em_retention_trusts_clock(&retention, mono, NOW, NOW));
+	/* Slewing is no step. */
+	ck_assert(em_retention_trusts_clock(&retention, mono + 1, NOW + 30 * 1000000, 0));
+	ck_assert(!em_retention_trusts_clock(&retention, mono + 2, NOW + 3650 * DAY, 0));
+	ck_assert(!em_retention_trusts_clock(&retention, mono + 3, NOW - HOUR, 0));
+	mono += (uint64_t)DAY;
+	ck_assert(!em_retention_trusts_clock(&retention, mono, NOW + DAY - HOUR - 2 * 60000000, 0));
+	ck_assert(em_retention_trusts_clock(&retention, mono + (uint64_t)DAY,
+					    NOW + 2 * DAY - HOUR - 2 * 60000000, 0));
+}
+END_TEST
+
+static void add(const char *table, const char *drive, int nsid, int64_t at)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "INSERT INTO %s (drive, nsid, at) VALUES ('%s', %d, %lld)", table,
+		 drive, nsid, (long long)at);
+	outside_exec(em_db_handle(db), sql);
+}
+
+/* Steps until the walk has come round; returns how many steps took something away. */
+static unsigned prune_all(int64_t now)
+{
+	unsigned steps = 0;
+	int r;
+
+	while ((r = em_retention_step(&retention, em_db_handle(db), tables, EM_COUNT(tables),
+				      now)) > 0)
+		steps++;
+	ck_assert_int_eq(r, 0);
+	return steps;
+}
+
+static const char *left(const char *table, char buf[128])
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT group_concat(drive || nsid || ':' || ((at - %lld) / %lld), ' ') FROM "
+		 "(SELECT * FROM %s ORDER BY drive, nsid, at)",
+		 (long long)NOW, (long long)DAY, table);
+	return outside_get(em_db_handle(db), sql, buf);
+}
+
+START_TEST(old_readings_go_series_by_series)
+{
+	char buf[128];
+
+	for (int day = 0; day <= 40; day += 20) {
+		add("smart", "a", 0, NOW - day * DAY);
+		add("smart", "b", 0, NOW - day * DAY);
+		add("namespace", "a", 1, NOW - day * DAY);
+		add("namespace", "a", 2, NOW - day * DAY);
+	}
+	ck_assert_uint_eq(prune_all(NOW), 4);
+	ck_assert_str_eq(left("smart", buf), "a0:-20 a0:0 b0:-20 b0:0");
+	ck_assert_str_eq(left("namespace", buf), "a1:-20 a1:0 a2:-20 a2:0");
+	ck_assert_uint_eq(prune_all(NOW), 0);
+}
+END_TEST
+
+START_TEST(a_reading_exactly_at_the_edge_stays)
+{
+	add("smart", "a", 0, NOW);
+	add("smart", "a", 0, NOW - 30 * DAY);
+	add("smart", "a", 0, NOW - 30 * DAY - 1);
+	ck_assert_uint_eq(prune_all(NOW), 1);
+	ck_assert_int_eq(sqlite3_changes(em_db_handle(db)), 0);
+	ck_assert_int_eq(sqlite3_total_changes(em_db_handle(db)), 4);
+}
+END_TEST
+
+START_TEST(a_drive_that_is_long_gone_keeps_its_last_days)
+{
+	char buf[128];
+
+	add("smart", "a", 0, NOW - 400 * DAY);
+	add("smart", "a", 0, NOW - 380 * DAY);
+	add("smart", "a", 0, NOW - 420 * DAY);
+	ck_assert_uint_eq(prune_all(NOW), 1);
+	ck_assert_str_eq(left("smart", buf), "a0:-400 a0:-380");
+}
+END_TEST
+
+START_TEST(readings_of_a_wrong_clock_take_nothing_with_them)
+{
+	char buf[128];
+
+	add("smart", "a", 0, 5 * 1000000);	/* 1970, before the time was set */
+	add("smart", "a", 0, NOW + 3650 * DAY); /* ten years ahead */
+	add("smart", "a", 0, NOW - 20 * DAY);
+	add("smart", "b", 0, 5 * 1000000);
+	/* The clock is in 1970 now: nothing is old. */
+	ck_assert_uint_eq(prune_all(9 * 1000000), 0);
+	/* It is right again: only what is old by the right time goes, and the future stays. */
+	ck_assert_uint_eq(prune_all(NOW), 1);
+	ck_assert_str_eq(left("smart", buf), "a0:-20 a0:3650 b0:-20751");
+}
+END_TEST
+
+START_TEST(a_step_is_small)
+{
+	char buf[128];
+
+	outside_exec(em_db_handle(db),
+		     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1200) "
+		     "INSERT INTO smart (drive, nsid, at) SELECT 'a', 0, i FROM n");
+	add("smart", "a", 0, NOW);
+	ck_assert_uint_eq(prune_all(NOW), 3);
+	ck_assert_str_eq(left("smart", buf), "a0:0");
+}
+END_TEST
+
+START_TEST(the_newest_reading_is_found)
+{
+	int64_t newest = -1;
+
+	ck_assert_int_eq(em_retention_newest(em_db_handle(db), tables, 2, NOW, &newest), 0);
+	ck_assert_int_eq(newest, 0);
+	add("smart", "a", 0, NOW - 9);
+	add("namespace", "b", 7, NOW - 5);
+	add("namespace", "b", 7, NOW + 5);
+	ck_assert_int_eq(em_retention_newest(em_db_handle(db), tables, 2, NOW, &newest), 0);
+	ck_assert_int_eq(newest, NOW - 5);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("retention");
+	TCase *tcase = tcase_create("retention");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, start, stop);
+	tcase_add_test(tcase, an_agreeing_clock_is_trusted_at_once);
+	tcase_add_test(tcase, a_clock_without_witness_has_to_stay_steady);
+	tcase_add_test(tcase, a_clock_far_from_the_newest_reading_is_not_trusted);
+	tcase_add_test(tcase, a_step_of_the_clock_ends_the_trust);
+	tcase_add_test(tcase, old_readings_go_series_by_series);
+	tcase_add_test(tcase, a_reading_exactly_at_the_edge_stays);
+	tcase_add_test(tcase, a_drive_that_is_long_gone_keeps_its_last_days);
+	tcase_add_test(tcase, readings_of_a_wrong_clock_take_nothing_with_them);
+	tcase_add_test(tcase, a_step_is_small);
+	tcase_add_test(tcase, the_newest_reading_is_found);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
