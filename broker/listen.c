@@ -2,6 +2,7 @@
 #include "broker/listen.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,15 +27,13 @@ static int take_passed(int *ret_fd)
 	return 0;
 }
 
-static int remove_stale(const char *path)
+static int check_stale(const char *path)
 {
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	return unlink(path) < 0 ? -errno : 0;
+	return S_ISSOCK(st.st_mode) ? 0 : -EEXIST;
 }
 
 static int give_to_client(const char *path, const struct em_options *options)
@@ -48,9 +47,8 @@ static int give_to_client(const char *path, const struct em_options *options)
 	return 0;
 }
 
-static int make_own(const struct em_options *options, const char *path, int *ret_fd)
+static int bind_and_listen(int fd, const struct em_options *options, const char *path)
 {
-	em_cleanup(em_closep) int fd = -1;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	mode_t mask;
 	int r;
@@ -58,12 +56,6 @@ static int make_own(const struct em_options *options, const char *path, int *ret
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, path);
-	r = remove_stale(path);
-	if (r < 0)
-		return r;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
 	mask = umask(0117);
 	r = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	umask(mask);
@@ -72,7 +64,34 @@ static int make_own(const struct em_options *options, const char *path, int *ret
 	r = give_to_client(path, options);
 	if (r < 0)
 		return r;
-	if (listen(fd, EM_PEERS_MAX) < 0)
+	return listen(fd, EM_PEERS_MAX) < 0 ? -errno : 0;
+}
+
+/* Made beside its place and moved there, so that whoever sees it can connect. */
+static int make_own(const struct em_options *options, const char *path, int *ret_fd)
+{
+	em_cleanup(em_closep) int fd = -1;
+	em_cleanup(em_freep) char *made = NULL;
+	int r;
+
+	if (asprintf(&made, "%s.new", path) < 0) {
+		made = NULL;
+		return -ENOMEM;
+	}
+	r = check_stale(path);
+	if (r == 0)
+		r = check_stale(made);
+	if (r < 0)
+		return r;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (unlink(made) < 0 && errno != ENOENT)
+		return -errno;
+	r = bind_and_listen(fd, options, made);
+	if (r < 0)
+		return r;
+	if (rename(made, path) < 0)
 		return -errno;
 	*ret_fd = em_steal_fd(&fd);
 	return 0;
