@@ -58,7 +58,8 @@ static enum em_exit complain_problem(const struct em_client *client, long status
 					  status);
 	if (!detail)
 		return em_client_complain(client, code, "%s (HTTP status %ld).", title, status);
-	return em_client_complain(client, code, "%s", detail);
+	return em_client_complain(client, code, "%s%s", detail,
+				  code == EM_EXIT_NOT_FOUND ? " Here: `emberctl drives`." : "");
 }
 
 static enum em_exit take(const struct em_client *client, struct em_http_answer *answer,

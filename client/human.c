@@ -63,6 +63,10 @@ const char *em_human_span(char *buf, size_t size, double seconds)
 {
 	if (seconds < 1)
 		snprintf(buf, size, "%.0f ms", seconds * 1000);
+	else if (seconds == 60)
+		snprintf(buf, size, "1 min");
+	else if (seconds == 3600)
+		snprintf(buf, size, "1 h");
 	else if (seconds < 120)
 		snprintf(buf, size, "%.0f s", seconds);
 	else if (seconds < 2 * 3600)

@@ -19,19 +19,14 @@ static unsigned total_width(const struct em_column *columns, unsigned count, con
 	return total + (shown > 1 ? (shown - 1) * EM_LAYOUT_GAP : 0);
 }
 
-/*
- * The shown column of the highest rank, the last of equals; with can_cut the one among those that
- * can still be cut. count when there is none.
- */
-static unsigned find_victim(const struct em_column *columns, unsigned count, const unsigned *widths,
-			    bool can_cut)
+/* The shown column of the highest rank, the last of equals. count when only rank 0 is left. */
+static unsigned least_important(const struct em_column *columns, unsigned count,
+				const unsigned *widths)
 {
 	unsigned found = count;
 
 	for (unsigned i = 0; i < count; i++) {
 		if (widths[i] == 0 || columns[i].rank == 0)
-			continue;
-		if (can_cut && least_width(&columns[i], widths[i]) == widths[i])
 			continue;
 		if (found == count || columns[i].rank >= columns[found].rank)
 			found = i;
@@ -39,29 +34,36 @@ static unsigned find_victim(const struct em_column *columns, unsigned count, con
 	return found;
 }
 
-static void cut(const struct em_column *column, unsigned *width, unsigned excess)
+/* The widest column that can still be cut: there a letter is missed least. count when none can. */
+static unsigned widest(const struct em_column *columns, unsigned count, const unsigned *widths)
 {
-	unsigned least = least_width(column, *width);
+	unsigned found = count;
 
-	*width = *width - least > excess ? *width - excess : least;
+	for (unsigned i = 0; i < count; i++) {
+		if (columns[i].rank == 0 || least_width(&columns[i], widths[i]) == widths[i])
+			continue;
+		if (found == count || widths[i] > widths[found])
+			found = i;
+	}
+	return found;
 }
 
 void em_layout(const struct em_column *columns, unsigned count, unsigned width, unsigned *widths)
 {
-	unsigned total, victim;
+	unsigned victim;
 
 	if (width == 0)
 		return;
 	while (total_width(columns, count, widths, true) > width) {
-		victim = find_victim(columns, count, widths, false);
+		victim = least_important(columns, count, widths);
 		if (victim == count)
 			break;
 		widths[victim] = 0;
 	}
-	while ((total = total_width(columns, count, widths, false)) > width) {
-		victim = find_victim(columns, count, widths, true);
+	while (total_width(columns, count, widths, false) > width) {
+		victim = widest(columns, count, widths);
 		if (victim == count)
 			break;
-		cut(&columns[victim], &widths[victim], total - width);
+		widths[victim]--;
 	}
 }

@@ -24,10 +24,10 @@ static const struct em_column columns[COL_COUNT] = {
 	[COL_STATE] = { .title = "State" },
 	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 2 },
 	[COL_USED] = { .title = "Used", .right = true, .rank = 4 },
-	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 6 },
+	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 7 },
 	[COL_WARNINGS] = { .title = "Warnings", .rank = 1, .shortest = 12 },
 	[COL_AGE] = { .title = "Read", .right = true, .rank = 3 },
-	[COL_MODEL] = { .title = "Model", .rank = 7, .shortest = 8 },
+	[COL_MODEL] = { .title = "Model", .rank = 6, .shortest = 14 },
 	[COL_SERIAL] = { .title = "Serial", .rank = 5 },
 	[COL_FIRMWARE] = { .title = "Firmware", .rank = 8 },
 };

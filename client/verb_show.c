@@ -108,7 +108,7 @@ static bool put_page_head(struct em_writer *w, const char *title, const json_t *
 	if (status && strcmp(status, "ok") != 0) {
 		snprintf(line, sizeof(line), "Last attempt: %.60s%s%.400s", status,
 			 detail ? ", " : "", detail ? detail : "");
-		em_writer_paragraph(w, (struct em_cell){ line, EM_TONE_WARN });
+		em_writer_paragraph(w, (struct em_cell){ line, em_view_status_tone(status) });
 	}
 	return em_json_true(doc, "valid");
 }
@@ -241,7 +241,8 @@ static void put_namespace(struct em_writer *w, const json_t *entry)
 	}
 	cells[NAMESPACE_COLUMNS - 1].text = em_view_age(entry, texts[NAMESPACE_COLUMNS - 1]);
 	if (!ok)
-		cells[NAMESPACE_COLUMNS - 1] = (struct em_cell){ status, EM_TONE_WARN };
+		cells[NAMESPACE_COLUMNS - 1] =
+			(struct em_cell){ status, em_view_status_tone(status) };
 	em_writer_row(w, cells);
 }
 
@@ -284,13 +285,12 @@ static void put_page_row(struct em_writer *w, const json_t *entry)
 	const char *key = em_json_text(entry, "page");
 	const struct em_page *page = key ? em_page_find(key) : NULL;
 	const char *status = em_json_text(entry, "status");
-	bool ok = status && strcmp(status, "ok") == 0;
 	char age[EM_VIEW_SIZE], every[EM_VIEW_SIZE];
 	struct em_cell cells[] = {
 		{ page ? page->title : key, EM_TONE_PLAIN },
 		{ em_view_age(entry, age), EM_TONE_PLAIN },
 		{ NULL, EM_TONE_PLAIN },
-		{ status, ok ? EM_TONE_GOOD : EM_TONE_WARN },
+		{ status, em_view_status_tone(status) },
 		{ em_json_text(entry, "status_detail"), EM_TONE_DIM },
 	};
 	double interval = 0;

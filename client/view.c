@@ -123,6 +123,18 @@ enum em_tone em_view_state_tone(const char *state)
 	return EM_TONE_BAD;
 }
 
+enum em_tone em_view_status_tone(const char *status)
+{
+	static const char *const harmless[] = { "unsupported", "refused", "never-read" };
+
+	if (status && strcmp(status, "ok") == 0)
+		return EM_TONE_GOOD;
+	for (size_t i = 0; status && i < EM_COUNT(harmless); i++)
+		if (strcmp(status, harmless[i]) == 0)
+			return EM_TONE_DIM;
+	return EM_TONE_WARN;
+}
+
 bool em_view_is_stale_state(const char *state)
 {
 	return !state || (strcmp(state, "ok") != 0 && strcmp(state, "busy") != 0);

@@ -30,6 +30,10 @@ const char *em_view_time(const char *rfc3339, char buf[EM_VIEW_SIZE]);
 
 enum em_tone em_view_state_tone(const char *state);
 
+/* Of how the last attempt to read a page ended: what a drive does not have is no cause for alarm.
+ */
+enum em_tone em_view_status_tone(const char *status);
+
 /* True when the values of a drive in this state are the last ones known, not the present ones. */
 bool em_view_is_stale_state(const char *state);
 

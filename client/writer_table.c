@@ -242,9 +242,11 @@ static void put_wrapped(struct em_writer *w, const char *text, enum em_tone tone
 	if (w->term.width == 0)
 		room = (unsigned)-1;
 	while (*text) {
-		size_t len = line_length(text, room);
+		size_t len = line_length(text, room), shown = len;
 
-		put_toned(w, text, len, tone);
+		while (shown > 0 && text[shown - 1] == ' ')
+			shown--;
+		put_toned(w, text, shown, tone);
 		fputc('\n', w->out);
 		text += len;
 		while (*text == ' ')

@@ -57,6 +57,7 @@ START_TEST(ages)
 	ck_assert_str_eq(em_human_age(buf, sizeof(buf), 7300), "2 h ago");
 	ck_assert_str_eq(em_human_age(buf, sizeof(buf), 864000), "10 days ago");
 	ck_assert_str_eq(em_human_span(buf, sizeof(buf), 0.25), "250 ms");
+	ck_assert_str_eq(em_human_span(buf, sizeof(buf), 3600), "1 h");
 }
 END_TEST
 

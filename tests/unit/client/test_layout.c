@@ -42,6 +42,20 @@ START_TEST(leaves_out_the_highest_rank_and_cuts_no_more_than_needed)
 }
 END_TEST
 
+START_TEST(the_widest_is_cut_first)
+{
+	static const struct em_column both[] = {
+		{ .title = "a", .rank = 1, .shortest = 5 },
+		{ .title = "b", .rank = 2, .shortest = 5 },
+	};
+	unsigned widths[] = { 30, 10 };
+
+	em_layout(both, 2, 22, widths);
+	ck_assert_uint_eq(widths[0], 10);
+	ck_assert_uint_eq(widths[1], 10);
+}
+END_TEST
+
 START_TEST(rank_zero_stays_whole)
 {
 	check_layout(5, 10, 0, 0);
@@ -69,6 +83,7 @@ int main(void)
 	tcase_add_test(tcase, wide_enough_is_left_alone);
 	tcase_add_test(tcase, cuts_before_it_leaves_out);
 	tcase_add_test(tcase, leaves_out_the_highest_rank_and_cuts_no_more_than_needed);
+	tcase_add_test(tcase, the_widest_is_cut_first);
 	tcase_add_test(tcase, rank_zero_stays_whole);
 	tcase_add_test(tcase, a_column_already_short_is_not_widened);
 	srunner_run_all(runner, CK_ENV);

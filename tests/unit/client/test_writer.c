@@ -98,7 +98,7 @@ START_TEST(facts_go_on_below_themselves)
 {
 	start(em_writer_table_new, (struct em_term){ .width = 24 });
 	em_writer_heading(w, "Title", (struct em_cell){ "note", EM_TONE_DIM });
-	em_writer_fact(w, "Label", (struct em_cell){ "one two three four", EM_TONE_PLAIN });
+	em_writer_fact(w, "Label", (struct em_cell){ "one two three  four", EM_TONE_PLAIN });
 	em_writer_fact(w, "Hex", (struct em_cell){ "0123456789abcdef0123", EM_TONE_PLAIN });
 	finish("Title               note\n"
 	       "  Label  one two three\n"
