@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/log.h"
@@ -38,7 +40,18 @@ END_TEST
 /* A stale $JOURNAL_STREAM of a parent names another file than our stderr. */
 START_TEST(another_journal_stream_does_not_count)
 {
+	char stream[64];
+	struct stat st;
+	int pipefd[2];
+
 	setenv("JOURNAL_STREAM", "1:1", 1);
+	ck_assert_str_eq(logged(LOG_INFO, "x"), "<6>ember-test: x\n");
+	ck_assert_int_eq(pipe(pipefd), 0);
+	ck_assert_int_eq(fstat(pipefd[0], &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:1", (unsigned long long)st.st_dev);
+	close(pipefd[0]);
+	close(pipefd[1]);
+	setenv("JOURNAL_STREAM", stream, 1); /* all pipes share a device: the inode decides */
 	ck_assert_str_eq(logged(LOG_INFO, "x"), "<6>ember-test: x\n");
 	setenv("JOURNAL_STREAM", "nonsense", 1);
 	ck_assert_str_eq(logged(LOG_INFO, "x"), "<6>ember-test: x\n");

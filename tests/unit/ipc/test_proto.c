@@ -444,13 +444,39 @@ START_TEST(a_packet_above_the_limit_is_refused)
 {
 	static uint8_t huge[EM_IPC_PACKET_MAX + 1];
 	struct em_ipc_message got;
+	size_t len;
 	int pair[2];
 
 	make_pair(pair);
 	ck_assert_int_eq(send(pair[0], huge, sizeof(huge), 0), sizeof(huge));
 	ck_assert_int_eq(em_ipc_receive(pair[1], packet, sizeof(packet), &got), -EBADMSG);
+	len = encode(1); /* a good message, and more behind it that the buffer does not hold */
+	ck_assert_int_eq(send(pair[0], packet, len + 1, 0), (ssize_t)len + 1);
+	ck_assert_int_eq(em_ipc_receive(pair[1], packet, len, &got), -EBADMSG);
 	close(pair[0]);
 	close(pair[1]);
+}
+END_TEST
+
+/* The device name is the first string: 16 bytes of header and 8 of the drive stand before it. */
+START_TEST(a_string_longer_than_its_place_is_refused)
+{
+	static uint8_t longer[EM_IPC_PACKET_MAX];
+	struct em_ipc_message got;
+	size_t len = encode(3), at = 16 + 8, old = strlen("nvme0");
+
+	for (size_t name = 31; name <= 32; name++) {
+		size_t body = len - 16 - old + name;
+
+		memcpy(longer, packet, at);
+		longer[8] = (uint8_t)body;
+		longer[9] = (uint8_t)(body >> 8);
+		longer[at] = (uint8_t)name;
+		longer[at + 1] = 0;
+		memset(longer + at + 2, 'n', name);
+		memcpy(longer + at + 2 + name, packet + at + 2 + old, len - at - 2 - old);
+		ck_assert_int_eq(decode(longer, 16 + body, &got), name == 31 ? 0 : -EBADMSG);
+	}
 }
 END_TEST
 
@@ -489,6 +515,7 @@ int main(void)
 	tcase_add_test(tcase, a_descriptor_that_could_change_is_refused);
 	tcase_add_test(tcase, missing_and_unasked_descriptors_are_refused_and_closed);
 	tcase_add_test(tcase, a_packet_above_the_limit_is_refused);
+	tcase_add_test(tcase, a_string_longer_than_its_place_is_refused);
 	tcase_add_test(tcase, the_most_inline_data_fits_a_packet);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

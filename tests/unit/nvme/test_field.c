@@ -8,7 +8,7 @@
 #include "lib/base/le.h"
 #include "lib/nvme/field.h"
 
-static const struct em_nvme_ctx unknown = { .known = false };
+static const struct em_nvme_ctx unknown = { .known = false, .ver = EM_VER(2, 0) };
 static const struct em_nvme_ctx ver_1_1 = { .known = true, .ver = EM_VER(1, 1) };
 static const struct em_nvme_ctx ver_1_2 = { .known = true, .ver = EM_VER(1, 2) };
 
