@@ -81,8 +81,10 @@ def test_reads_leave_no_line_and_others_do():
 
 def as_user(uid, path):
     """What another user's client meets; runs in a process of that uid."""
-    program = ("import os,sys; sys.path.insert(0, sys.argv[1]); os.setgid(int(sys.argv[3])); "
-               "os.setuid(int(sys.argv[3])); from broker_client import BrokerClient, Closed\n"
+    # Modules first: the other user may not be allowed to read where they are.
+    program = ("import os,sys; sys.path.insert(0, sys.argv[1]); "
+               "from broker_client import BrokerClient, Closed; "
+               "os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[3]))\n"
                "try:\n    client = BrokerClient(sys.argv[2], timeout=10, sync=False)\n"
                "    print('closed' if client.wait_closed() else 'open')\n"
                "except Closed:\n    print('closed')\n")
@@ -141,6 +143,7 @@ def test_garbage_closes_the_connection_and_nothing_else():
 def test_bad_policy_is_refused_with_its_line():
     host = harness.Host(start=False, policy="[default]\nread=perhaps\n")
     result = host.run(host.build + "/broker/ember-broker", "--socket", host.path("b.sock"),
-                      "--policy", host.path("policy.conf"), check=False, timeout=20)
+                      "--client-user", host.client, "--policy", host.path("policy.conf"),
+                      check=False, timeout=20)
     assert result.returncode != 0
     assert "policy.conf:2" in result.stderr, result.stderr

@@ -113,7 +113,7 @@ def test_event_reaches_the_api_at_once():
 
 
 def test_events_are_armed_again_after_a_reset():
-    host = harness.Host(poll={"smart_interval": "1h"})
+    host = harness.Host(poll={"smart_interval": "100ms"})
     host.wait_read("nvme0")
     armed = host.wait(lambda: host.read("broker.log").count("arm-events"), "events to be armed")
     host.control("state", "nvme0", "resetting")
