@@ -6,11 +6,11 @@
 #include "lib/base/cleanup.h"
 
 enum nsid_rule {
-	NSID_NONE,	 /* 0 */
+	NSID_NONE,	  /* 0 */
 	NSID_NONE_OR_ALL, /* 0 or FFFFFFFFh */
-	NSID_ONE,	 /* a namespace */
-	NSID_ONE_OR_ALL, /* a namespace or FFFFFFFFh */
-	NSID_AFTER,	 /* lists begin after it: 0 to FFFFFFFDh */
+	NSID_ONE,	  /* a namespace */
+	NSID_ONE_OR_ALL,  /* a namespace or FFFFFFFFh */
+	NSID_AFTER,	  /* lists begin after it: 0 to FFFFFFFDh */
 	NSID_ANY,
 };
 
@@ -69,17 +69,17 @@ static const struct lid {
 	enum nsid_rule nsid;
 	bool lsi; /* takes an endurance group or NVM set */
 } log_pages[] = {
-	{ 0x00, NSID_NONE_OR_ALL, false }, /* supported log pages */
-	{ EM_LID_ERROR, NSID_NONE_OR_ALL, false },
-	{ EM_LID_SMART, NSID_ANY, false },
-	{ 0x03, NSID_NONE_OR_ALL, false }, /* firmware slots */
-	{ 0x05, NSID_NONE_OR_ALL, false }, /* commands supported and effects */
-	{ 0x06, NSID_NONE_OR_ALL, false }, /* self-test */
-	{ 0x09, NSID_NONE_OR_ALL, true },  /* endurance group */
-	{ 0x0a, NSID_NONE_OR_ALL, true },  /* predictable latency, per NVM set */
-	{ 0x12, NSID_NONE_OR_ALL, false }, /* features supported and effects */
-	{ 0x13, NSID_NONE_OR_ALL, false }, /* NVMe-MI commands supported and effects */
-	{ 0x81, NSID_NONE_OR_ALL, false }, /* sanitize status */
+	{ 0x00, NSID_NONE_OR_ALL, false },	   /* supported log pages */
+	{ EM_LID_ERROR, NSID_NONE_OR_ALL, false }, /* error information */
+	{ EM_LID_SMART, NSID_ANY, false },	   /* SMART and health */
+	{ 0x03, NSID_NONE_OR_ALL, false },	   /* firmware slots */
+	{ 0x05, NSID_NONE_OR_ALL, false },	   /* commands supported and effects */
+	{ 0x06, NSID_NONE_OR_ALL, false },	   /* self-test */
+	{ 0x09, NSID_NONE_OR_ALL, true },	   /* endurance group */
+	{ 0x0a, NSID_NONE_OR_ALL, true },	   /* predictable latency, per NVM set */
+	{ 0x12, NSID_NONE_OR_ALL, false },	   /* features supported and effects */
+	{ 0x13, NSID_NONE_OR_ALL, false },	   /* NVMe-MI commands supported and effects */
+	{ 0x81, NSID_NONE_OR_ALL, false },	   /* sanitize status */
 	{ 0xc1, NSID_NONE_OR_ALL, false }, /* Memblaze, read latency; C3h is consumed by reading */
 	{ 0xc2, NSID_NONE_OR_ALL, false }, /* Memblaze, write latency */
 	{ 0xca, NSID_NONE_OR_ALL, false }, /* Memblaze and others, additional SMART */
@@ -94,24 +94,24 @@ static const struct fid {
 	enum nsid_rule nsid;
 	uint16_t size;
 } features[] = {
-	{ 0x01, NSID_NONE_OR_ALL, 0 },	/* arbitration */
-	{ 0x02, NSID_NONE_OR_ALL, 0 },	/* power management */
-	{ 0x04, NSID_NONE_OR_ALL, 0 },	/* temperature threshold */
-	{ 0x05, NSID_ANY, 0 },		/* error recovery */
-	{ 0x06, NSID_NONE_OR_ALL, 0 },	/* volatile write cache */
-	{ 0x07, NSID_NONE_OR_ALL, 0 },	/* number of queues */
-	{ 0x08, NSID_NONE_OR_ALL, 0 },	/* interrupt coalescing */
-	{ 0x0a, NSID_NONE_OR_ALL, 0 },	/* write atomicity */
-	{ EM_FID_EVENTS, NSID_NONE_OR_ALL, 0 },
-	{ 0x0c, NSID_NONE_OR_ALL, 256 }, /* autonomous power state transitions */
-	{ 0x0e, NSID_NONE_OR_ALL, 8 },	 /* timestamp */
-	{ 0x10, NSID_NONE_OR_ALL, 0 },	 /* host controlled thermal management */
-	{ 0x11, NSID_NONE_OR_ALL, 0 },	 /* non-operational power state config */
-	{ 0x16, NSID_NONE_OR_ALL, 512 }, /* host behavior support */
-	{ 0x17, NSID_NONE_OR_ALL, 0 },	 /* sanitize config */
-	{ 0x84, NSID_ONE, 0 },		 /* namespace write protection */
-	{ 0xd0, NSID_NONE, 0 },		 /* Memblaze, latency recording */
-	{ 0xe1, NSID_NONE, 0 },		 /* Memblaze, high latency threshold (older) */
+	{ 0x01, NSID_NONE_OR_ALL, 0 },		/* arbitration */
+	{ 0x02, NSID_NONE_OR_ALL, 0 },		/* power management */
+	{ 0x04, NSID_NONE_OR_ALL, 0 },		/* temperature threshold */
+	{ 0x05, NSID_ANY, 0 },			/* error recovery */
+	{ 0x06, NSID_NONE_OR_ALL, 0 },		/* volatile write cache */
+	{ 0x07, NSID_NONE_OR_ALL, 0 },		/* number of queues */
+	{ 0x08, NSID_NONE_OR_ALL, 0 },		/* interrupt coalescing */
+	{ 0x0a, NSID_NONE_OR_ALL, 0 },		/* write atomicity */
+	{ EM_FID_EVENTS, NSID_NONE_OR_ALL, 0 }, /* asynchronous events */
+	{ 0x0c, NSID_NONE_OR_ALL, 256 },	/* autonomous power state transitions */
+	{ 0x0e, NSID_NONE_OR_ALL, 8 },		/* timestamp */
+	{ 0x10, NSID_NONE_OR_ALL, 0 },		/* host controlled thermal management */
+	{ 0x11, NSID_NONE_OR_ALL, 0 },		/* non-operational power state config */
+	{ 0x16, NSID_NONE_OR_ALL, 512 },	/* host behavior support */
+	{ 0x17, NSID_NONE_OR_ALL, 0 },		/* sanitize config */
+	{ 0x84, NSID_ONE, 0 },			/* namespace write protection */
+	{ 0xd0, NSID_NONE, 0 },			/* Memblaze, latency recording */
+	{ 0xe1, NSID_NONE, 0 },			/* Memblaze, high latency threshold (older) */
 };
 
 #define SELECT_MAX 3 /* current, default, saved, supported capabilities */

@@ -11,11 +11,11 @@
  */
 #include "lib/ipc/proto.h"
 
-#define EM_NSID_ALL      0xffffffffu
-#define EM_LID_ERROR     0x01
-#define EM_LID_SMART     0x02
-#define EM_FID_EVENTS    0x0b
-#define EM_EVENTS_SMART  0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
+#define EM_NSID_ALL	 0xffffffffu
+#define EM_LID_ERROR	 0x01
+#define EM_LID_SMART	 0x02
+#define EM_FID_EVENTS	 0x0b
+#define EM_EVENTS_SMART	 0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
 #define EM_IDENTIFY_SIZE 4096u
 
 const char *em_check_identify(const struct em_ipc_request *request);

@@ -162,8 +162,8 @@ static int read_lines(struct reading *r)
 		return -errno;
 	while (ret == 0 && (len = getline(&text, &size, file)) >= 0) {
 		r->line++;
-		ret = strlen(text) == (size_t)len ? read_line(r, text) :
-						    fail(r, NULL, "has a NUL byte");
+		ret = strlen(text) == (size_t)len ? read_line(r, text)
+						  : fail(r, NULL, "has a NUL byte");
 	}
 	if (ret == 0 && ferror(file))
 		ret = -EIO;

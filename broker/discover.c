@@ -15,10 +15,10 @@
 #include "lib/base/parse.h"
 
 /* Room for the uevents of a whole shelf of drives that comes or goes at once. */
-#define RECEIVE_BUFFER	   (8u << 20)
-#define COMPARE_EVERY_US   (30 * EM_US_PER_SEC)
-#define COMPARE_SOON_US	   (200 * EM_US_PER_MS)
-#define TRANSPORT_WANTED   "pcie"
+#define RECEIVE_BUFFER	 (8u << 20)
+#define COMPARE_EVERY_US (30 * EM_US_PER_SEC)
+#define COMPARE_SOON_US	 (200 * EM_US_PER_MS)
+#define TRANSPORT_WANTED "pcie"
 
 struct em_discover {
 	const struct em_discover_ops *ops;
@@ -95,8 +95,7 @@ static int append_drive(struct em_discover *d, const struct em_ipc_drive *info, 
 	return 0;
 }
 
-static void refresh(struct em_discover *d, struct em_drive *drive,
-		    const struct em_ipc_drive *info)
+static void refresh(struct em_discover *d, struct em_drive *drive, const struct em_ipc_drive *info)
 {
 	struct em_ipc_drive now = *info;
 
@@ -404,25 +403,4 @@ struct em_drive *em_discover_first(struct em_discover *d)
 unsigned em_discover_count(const struct em_discover *d)
 {
 	return d->count;
-}
-
-enum em_link em_discover_look(struct em_discover *d, struct em_drive *drive)
-{
-	struct em_ipc_drive now = drive->info;
-	enum em_link link;
-
-	if (em_sysfs_read(drive->sysfs, "state", now.state, sizeof(now.state)) < 0) {
-		link = em_sysfs_link(drive->sysfs);
-		if (link == EM_LINK_GONE)
-			remove_drive(d, drive);
-		return link;
-	}
-	link = em_sysfs_link_of(now.state);
-	if (strcmp(now.state, drive->info.state) != 0) {
-		memset(&now, 0, sizeof(now));
-		snprintf(now.device, sizeof(now.device), "%s", drive->info.device);
-		em_sysfs_describe(drive->sysfs, &now);
-		refresh(d, drive, &now);
-	}
-	return link;
 }

@@ -50,11 +50,8 @@ struct em_drive *em_discover_find(struct em_discover *discover, uint32_t handle)
 struct em_drive *em_discover_first(struct em_discover *discover);
 unsigned em_discover_count(const struct em_discover *discover);
 
-/* Something was odd about a drive: compare all with sysfs in a moment. */
-void em_discover_compare_soon(struct em_discover *discover);
-
 /*
- * The drive's state at this moment, telling changed() when it is not the one known. On
- * EM_LINK_GONE the drive was found to be gone, and *drive is freed.
+ * Something was odd about a drive (`state` changes without an uevent, for one): compare all with
+ * sysfs in a moment, and tell what changed.
  */
-enum em_link em_discover_look(struct em_discover *discover, struct em_drive *drive);
+void em_discover_compare_soon(struct em_discover *discover);

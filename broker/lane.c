@@ -7,10 +7,10 @@
 #include <time.h>
 
 /* Deep enough for libnvme and for a sanitizer's frames; only touched pages count. */
-#define STACK_SIZE	(256u << 10)
-#define TIMER_SLACK_US	UINT64_C(10000)
-#define POSTED_JOB	1u
-#define POSTED_EXIT	2u
+#define STACK_SIZE     (256u << 10)
+#define TIMER_SLACK_US UINT64_C(10000)
+#define POSTED_JOB     1u
+#define POSTED_EXIT    2u
 
 struct em_lanes {
 	const struct em_lane_ops *ops;
@@ -297,9 +297,9 @@ int em_lanes_new(sd_event *event, const struct em_lane_ops *ops, uint64_t patien
 	lanes->event = sd_event_ref(event);
 	pthread_mutex_init(&lanes->lock, NULL);
 	lanes->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = lanes->fd < 0 ? -errno :
-			    sd_event_add_io(event, &lanes->source, lanes->fd, EPOLLIN, on_mailbox,
-					    lanes);
+	r = lanes->fd < 0
+		    ? -errno
+		    : sd_event_add_io(event, &lanes->source, lanes->fd, EPOLLIN, on_mailbox, lanes);
 	/* Before the timers: an answer that is here already is not late. */
 	if (r >= 0)
 		r = sd_event_source_set_priority(lanes->source, SD_EVENT_PRIORITY_NORMAL - 1);

@@ -34,7 +34,8 @@ struct em_lane_ops {
 	enum em_link (*link)(void *self);
 	/* job->outcome is the answer; the job stays the lane's. Called once for each job. */
 	void (*answer)(void *self, struct em_job *job);
-	/* A job answered long ago came back: the drive answers again. Not called when it is gone. */
+	/* A job answered long ago came back: the drive answers again. Not called when it is gone.
+	 */
 	void (*unstuck)(void *self, const struct em_job *job);
 };
 

@@ -17,6 +17,7 @@ broker_libember_broker_a_SOURCES = \
 	broker/operations.c broker/operations.h \
 	broker/peers.c broker/peers.h \
 	broker/policy.c broker/policy.h \
+	broker/requests.c broker/state.h broker/stations.c \
 	broker/sysfs.c broker/sysfs.h
 
 BROKER_LIBS = broker/libember-broker.a lib/ipc/libember-ipc.a lib/base/libember-base.a \
@@ -37,7 +38,8 @@ BROKER_TESTS = \
 	tests/unit/broker/test_lane \
 	tests/unit/broker/test_peers \
 	tests/unit/broker/test_sysfs \
-	tests/unit/broker/test_device
+	tests/unit/broker/test_device \
+	tests/unit/broker/test_options
 check_PROGRAMS += $(BROKER_TESTS)
 TESTS += $(BROKER_TESTS)
 BROKER_TEST_CPPFLAGS = $(broker_libember_broker_a_CPPFLAGS) $(CHECK_CFLAGS)
@@ -54,4 +56,6 @@ tests_unit_broker_test_sysfs_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_sysfs_LDADD = $(BROKER_TEST_LIBS)
 tests_unit_broker_test_device_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_device_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_options_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_options_LDADD = $(BROKER_TEST_LIBS)
 endif

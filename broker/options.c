@@ -36,8 +36,8 @@ static const struct {
 	const char *name;
 	int level;
 } log_levels[] = {
-	{ "error", LOG_ERR },  { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
-	{ "info", LOG_INFO },  { "debug", LOG_DEBUG },
+	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
+	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
 };
 
 static int parse_log_level(const char *text, int *ret)
@@ -48,8 +48,10 @@ static int parse_log_level(const char *text, int *ret)
 		*ret = log_levels[i].level;
 		return 0;
 	}
-	fprintf(stderr, "ember-broker: --log-level: \"%s\" is none of error, warning, notice, "
-			"info, debug\n", text);
+	fprintf(stderr,
+		"ember-broker: --log-level: \"%s\" is none of error, warning, notice, "
+		"info, debug\n",
+		text);
 	return -EINVAL;
 }
 

@@ -92,8 +92,8 @@ static void drop(struct peer *peer, int priority, const char *why)
 		.has_peer = 1,
 	};
 
-	em_log(priority, &fields, "Connection of pid %ld (uid %ld) closed: %s",
-	       (long)peer->who.pid, (long)peer->who.uid, why);
+	em_log(priority, &fields, "Connection of pid %ld (uid %ld) closed: %s", (long)peer->who.pid,
+	       (long)peer->who.uid, why);
 	close_peer(peer);
 }
 
@@ -243,14 +243,13 @@ static void refuse(const struct ucred *cred, const char *why)
 		.has_peer = 1,
 	};
 
-	em_log(LOG_WARNING, &fields, "Connection of pid %ld (uid %ld) refused: %s",
-	       (long)cred->pid, (long)cred->uid, why);
+	em_log(LOG_WARNING, &fields, "Connection of pid %ld (uid %ld) refused: %s", (long)cred->pid,
+	       (long)cred->uid, why);
 }
 
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t revents, void *self)
 {
-	em_cleanup(em_closep) int fd =
-		accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	em_cleanup(em_closep) int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct em_peers *peers = self;
 	struct peer **slot = free_slot(peers);
 	struct ucred cred = { 0 };

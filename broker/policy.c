@@ -7,7 +7,7 @@
 
 #include "lib/base/text.h"
 
-#define UNSET       (-1)
+#define UNSET	    (-1)
 #define SERIAL_SIZE 64
 
 struct drive_rules {

@@ -14,9 +14,9 @@
 /* What the attribute `state` means for a command. */
 enum em_link {
 	EM_LINK_LIVE,
-	EM_LINK_BUSY,    /* the kernel starts or resets the controller: later */
-	EM_LINK_ENDING,  /* it is being removed, or the kernel gave up on it */
-	EM_LINK_GONE,    /* the directory is no more */
+	EM_LINK_BUSY,	 /* the kernel starts or resets the controller: later */
+	EM_LINK_ENDING,	 /* it is being removed, or the kernel gave up on it */
+	EM_LINK_GONE,	 /* the directory is no more */
 	EM_LINK_UNKNOWN, /* no such attribute, or a word we do not know */
 };
 

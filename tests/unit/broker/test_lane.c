@@ -11,7 +11,7 @@
 /* Long where no verdict is wanted, short where it is waited for. */
 #define PATIENCE_US   (600 * EM_US_PER_SEC)
 #define IMPATIENCE_US (20 * EM_US_PER_MS)
-#define ANSWERS_MAX 32
+#define ANSWERS_MAX   32
 
 /* A drive whose answers the test lets out one by one. */
 struct fake {

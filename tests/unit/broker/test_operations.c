@@ -87,13 +87,13 @@ static void check_pages(struct em_ipc_request request, const uint8_t *allowed, s
 
 START_TEST(only_listed_pages_pass)
 {
-	static const uint8_t cns[] = { 0, 1, 2, 3, 4, 8, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15,
-				       0x16, 0x17 };
+	static const uint8_t cns[] = { 0,    1,	   2,	 3,    4,    8,	   0x10,
+				       0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17 };
 	/* Not 07h, 08h, 0Dh, which create; not C3h, which is consumed; not 04h, 80h. */
-	static const uint8_t lid[] = { 0, 1, 2, 3, 5, 6, 9, 0x0a, 0x12, 0x13, 0x81, 0xc1, 0xc2,
-				       0xca, 0xd0, 0xd1, 0xd2 };
-	static const uint8_t fid[] = { 1, 2, 4, 5, 6, 7, 8, 0x0a, 0x0b, 0x10, 0x11, 0x17, 0x84,
-				       0xd0, 0xe1 };
+	static const uint8_t lid[] = { 0,    1,	   2,	 3,    5,    6,	   9,	 0x0a, 0x12,
+				       0x13, 0x81, 0xc1, 0xc2, 0xca, 0xd0, 0xd1, 0xd2 };
+	static const uint8_t fid[] = { 1,    2,	   4,	 5,    6,    7,	   8,	0x0a,
+				       0x0b, 0x10, 0x11, 0x17, 0x84, 0xd0, 0xe1 };
 	static const uint8_t events[] = { 1, 2 };
 	static const uint8_t armed[] = { 0, 0x0b };
 

@@ -114,8 +114,8 @@ START_TEST(a_block_device_leads_to_its_owner)
 	ck_assert(em_sysfs_owner("/devices/virtual/nvme-subsystem/nvme-subsys3/nvme3n1", owner,
 				 sizeof(owner)));
 	ck_assert_str_eq(owner, "nvme-subsys3");
-	ck_assert(!em_sysfs_owner("/devices/pci0000:00/ata1/host0/block/sda", owner,
-				  sizeof(owner)));
+	ck_assert(
+		!em_sysfs_owner("/devices/pci0000:00/ata1/host0/block/sda", owner, sizeof(owner)));
 	ck_assert(!em_sysfs_owner("/devices/virtual/block/nvme0", owner, sizeof(owner)));
 	ck_assert(!em_sysfs_owner("/devices/x/nvme/nvme1000/nvme1000n1", owner, 4));
 }
