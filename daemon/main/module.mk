@@ -13,3 +13,17 @@ daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
 	daemon/drives/libember-drives.a daemon/store/libember-store.a lib/ipc/libember-ipc.a \
 	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(MICROHTTPD_LIBS) \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(ECONF_LIBS) -lpthread
+
+if TESTS_WANTED
+check_PROGRAMS += tests/unit/main/test_config tests/unit/main/test_options
+TESTS += tests/unit/main/test_config tests/unit/main/test_options
+ember_main_test_cppflags = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS) $(CHECK_CFLAGS)
+ember_main_test_libs = daemon/main/libember-daemon.a lib/base/libember-base.a \
+	$(LIBSYSTEMD_LIBS) $(ECONF_LIBS) $(CHECK_LIBS)
+tests_unit_main_test_config_SOURCES = tests/unit/main/test_config.c
+tests_unit_main_test_config_CPPFLAGS = $(ember_main_test_cppflags)
+tests_unit_main_test_config_LDADD = $(ember_main_test_libs)
+tests_unit_main_test_options_SOURCES = tests/unit/main/test_options.c
+tests_unit_main_test_options_CPPFLAGS = $(ember_main_test_cppflags)
+tests_unit_main_test_options_LDADD = $(ember_main_test_libs)
+endif

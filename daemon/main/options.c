@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/main/options.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include "daemon/main/config.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/parse.h"
+#include "lib/ipc/proto.h"
+
+#define MS   UINT64_C(1000)
+#define MIN  (60 * 1000 * MS)
+#define HOUR (60 * MIN)
+#define DAY  (24 * HOUR)
+
+#define PLACE(member) offsetof(struct em_config, member), sizeof(((struct em_config *)0)->member)
+
+const struct em_option_section em_option_sections[] = {
+	{ "http", "Where emberd answers.", false },
+	{ "store", "History.", false },
+	{ "broker", "The way to the drives.", false },
+	{ "poll",
+	  "How often each page of a drive is read, unless something happens before. A section "
+	  "[drive SERIAL] sets the same keys for one drive.",
+	  true },
+	{ "log", "What goes to the journal.", false },
+};
+const unsigned em_option_section_count = EM_COUNT(em_option_sections);
+
+const struct em_option em_options[] = {
+	{ "http", "socket", EM_OPTION_PATH, PLACE(http_socket), 0, 0, "/run/ember/emberd.sock",
+	  "The unix socket of the REST API. Every local user may read from it." },
+	{ "http", "listen", EM_OPTION_LISTEN, PLACE(http_listen), 0, 0, "",
+	  "Also answer on this loopback address and port, such as 127.0.0.1:9980 or [::1]:9980. "
+	  "Empty: no TCP." },
+	{ "store", "directory", EM_OPTION_PATH, PLACE(store_directory), 0, 0, "/var/lib/ember",
+	  "The directory of the database." },
+	{ "store", "raw_keep", EM_OPTION_DURATION, PLACE(raw_keep_us), MIN, 3650 * DAY, "30d",
+	  "How long readings are kept." },
+	{ "broker", "socket", EM_OPTION_PATH, PLACE(drives.broker_socket), 0, 0, EM_IPC_SOCKET,
+	  "The unix socket of ember-broker. A change needs a restart." },
+	{ "poll", "smart_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_SMART]), 10 * MS, 7 * DAY, "60s",
+	  "SMART and health information." },
+	{ "poll", "selftest_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_SELFTEST]), 10 * MS, 7 * DAY, "5min",
+	  "Device self-test log." },
+	{ "poll", "firmware_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_FIRMWARE]), 10 * MS, 7 * DAY, "1h",
+	  "Firmware slots." },
+	{ "poll", "identify_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_IDENTIFY_CTRL]), 10 * MS, 7 * DAY, "1h",
+	  "Identify: the controller, the list of namespaces, each namespace." },
+	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
+	  "The least important messages that are logged: error, warning, notice, info or debug." },
+};
+const unsigned em_option_count = EM_COUNT(em_options);
+
+static const struct {
+	const char *name;
+	int level;
+} levels[] = {
+	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
+	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
+};
+
+const struct em_option_section *em_option_section_find(const char *name)
+{
+	for (unsigned i = 0; i < em_option_section_count; i++)
+		if (strcmp(em_option_sections[i].name, name) == 0)
+			return &em_option_sections[i];
+	return NULL;
+}
+
+const struct em_option *em_option_find(const char *section, const char *key)
+{
+	for (unsigned i = 0; i < em_option_count; i++)
+		if (strcmp(em_options[i].section, section) == 0 &&
+		    strcmp(em_options[i].key, key) == 0)
+			return &em_options[i];
+	return NULL;
+}
+
+static int parse_path(const struct em_option *option, const char *text, void *target, char *reason)
+{
+	if (text[0] != '/') {
+		snprintf(reason, EM_OPTION_REASON_SIZE, "write a path that begins with /");
+		return -EINVAL;
+	}
+	if (strlen(text) >= option->size) {
+		snprintf(reason, EM_OPTION_REASON_SIZE,
+			 "the path is too long; at most %zu characters", option->size - 1);
+		return -EINVAL;
+	}
+	strcpy(target, text);
+	return 0;
+}
+
+/* host is what stands before the last colon. */
+static bool is_loopback(const char *host)
+{
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, host, &v4) == 1)
+		return ntohl(v4.s_addr) >> 24 == 127;
+	return strcmp(host, "[::1]") == 0;
+}
+
+static int parse_listen(const struct em_option *option, const char *text, void *target,
+			char *reason)
+{
+	const char *colon = strrchr(text, ':');
+	char host[64] = "";
+	uint64_t port;
+
+	if (colon && (size_t)(colon - text) < sizeof(host))
+		memcpy(host, text, (size_t)(colon - text));
+	if (text[0] && (strlen(text) >= option->size || !colon || !is_loopback(host) ||
+			em_parse_u64(colon + 1, 1, 65535, &port) < 0)) {
+		snprintf(reason, EM_OPTION_REASON_SIZE,
+			 "write a loopback address and a port, such as 127.0.0.1:9980 or "
+			 "[::1]:9980, or nothing");
+		return -EINVAL;
+	}
+	strcpy(target, text);
+	return 0;
+}
+
+static int parse_duration(const struct em_option *option, const char *text, void *target,
+			  char *reason)
+{
+	char least[64], most[64];
+
+	if (em_parse_duration_us(text, option->min, option->max, target) == 0)
+		return 0;
+	em_duration_format(least, sizeof(least), option->min);
+	em_duration_format(most, sizeof(most), option->max);
+	snprintf(reason, EM_OPTION_REASON_SIZE,
+		 "write a span from %s to %s, such as %s (units: ms, s, min, h, d)", least, most,
+		 option->value);
+	return -EINVAL;
+}
+
+static int parse_level(const char *text, void *target, char *reason)
+{
+	for (size_t i = 0; i < EM_COUNT(levels); i++) {
+		if (strcmp(levels[i].name, text) == 0) {
+			*(int *)target = levels[i].level;
+			return 0;
+		}
+	}
+	snprintf(reason, EM_OPTION_REASON_SIZE, "write error, warning, notice, info or debug");
+	return -EINVAL;
+}
+
+int em_option_parse(const struct em_option *option, const char *text, void *target,
+		    char reason[EM_OPTION_REASON_SIZE])
+{
+	switch (option->type) {
+	case EM_OPTION_PATH:
+		return parse_path(option, text, target, reason);
+	case EM_OPTION_LISTEN:
+		return parse_listen(option, text, target, reason);
+	case EM_OPTION_DURATION:
+		return parse_duration(option, text, target, reason);
+	case EM_OPTION_LEVEL:
+		return parse_level(text, target, reason);
+	}
+	return -EINVAL;
+}
+
+/* Adds text in lines of at most WIDTH characters that begin with "# ". */
+#define WIDTH 96
+static void add_comment(struct em_buf *out, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (column > 0 && column + 1 + len > WIDTH) {
+			em_buf_addc(out, '\n');
+			column = 0;
+		}
+		em_buf_adds(out, column == 0 ? "# " : " ");
+		em_buf_add(out, text, len);
+		column += len + (column == 0 ? 2 : 1);
+		text += len + strspn(text + len, " ");
+	}
+	em_buf_addc(out, '\n');
+}
+
+static void add_range(struct em_buf *out, const struct em_option *option)
+{
+	char least[64], most[64];
+
+	if (option->type != EM_OPTION_DURATION)
+		return;
+	em_duration_format(least, sizeof(least), option->min);
+	em_duration_format(most, sizeof(most), option->max);
+	em_buf_addf(out, " From %s to %s.", least, most);
+}
+
+static void add_option_comment(struct em_buf *out, const struct em_option *option)
+{
+	struct em_buf text;
+
+	em_buf_init(&text, 4096);
+	em_buf_adds(&text, option->help);
+	add_range(&text, option);
+	if (!em_buf_failed(&text))
+		add_comment(out, text.data);
+	em_buf_done(&text);
+	em_buf_addf(out, "#%s=%s\n", option->key, option->value);
+}
+
+void em_options_print_file(struct em_buf *out)
+{
+	em_buf_adds(out, "# emberd.conf - options of emberd, with their defaults.\n");
+	add_comment(out, "Remove the # of a line to set it, or put your own lines into a file of "
+			 "emberd.conf.d/, whose name ends with .conf; it wins over this one. A "
+			 "comment needs a line of its own. \"emberd --check-config\" checks, "
+			 "\"systemctl reload emberd\" takes over.");
+	for (unsigned s = 0; s < em_option_section_count; s++) {
+		const struct em_option_section *section = &em_option_sections[s];
+
+		em_buf_addc(out, '\n');
+		add_comment(out, section->help);
+		em_buf_addf(out, "[%s]\n", section->name);
+		for (unsigned i = 0; i < em_option_count; i++)
+			if (strcmp(em_options[i].section, section->name) == 0)
+				add_option_comment(out, &em_options[i]);
+	}
+}
+
+/* man(7): a backslash or a hyphen is escaped, a leading dot or quote defused. */
+static void add_roff(struct em_buf *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		em_buf_adds(out, "\\&");
+	for (; *text; text++) {
+		if (*text == '\\')
+			em_buf_adds(out, "\\e");
+		else if (*text == '-')
+			em_buf_adds(out, "\\-");
+		else
+			em_buf_addc(out, *text);
+	}
+}
+
+static void add_man_option(struct em_buf *out, const struct em_option *option)
+{
+	em_buf_adds(out, ".TP\n\\fB");
+	add_roff(out, option->key);
+	em_buf_adds(out, "=\\fR");
+	add_roff(out, option->value);
+	em_buf_addc(out, '\n');
+	add_roff(out, option->help);
+	add_range(out, option);
+	em_buf_addc(out, '\n');
+}
+
+void em_options_print_man(struct em_buf *out)
+{
+	em_buf_adds(out, ".SH OPTIONS\nEach option is shown with its default.\n");
+	for (unsigned s = 0; s < em_option_section_count; s++) {
+		const struct em_option_section *section = &em_option_sections[s];
+
+		em_buf_addf(out, ".SS [%s]\n", section->name);
+		add_roff(out, section->help);
+		em_buf_addc(out, '\n');
+		for (unsigned i = 0; i < em_option_count; i++)
+			if (strcmp(em_options[i].section, section->name) == 0)
+				add_man_option(out, &em_options[i]);
+	}
+}
