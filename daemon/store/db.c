@@ -12,12 +12,12 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 
-#define BUSY_MS         100
+#define BUSY_MS		100
 #define CHECK_BUDGET_US (300 * EM_US_PER_MS)
-#define CHECK_OPS       1000
-#define COLUMNS_MAX     1000u
-#define BROKEN_MAX      8u
-#define NAMES_KEPT      64
+#define CHECK_OPS	1000
+#define COLUMNS_MAX	1000u
+#define BROKEN_MAX	8u
+#define NAMES_KEPT	64
 
 struct em_db {
 	sqlite3 *handle;
@@ -531,8 +531,9 @@ static int put_name(struct em_db *db, const struct em_store_drive *drive)
 int em_db_put_drive(struct em_db *db, const struct em_store_drive *drive)
 {
 	const char *const texts[] = {
-		drive->device,	drive->serial,	drive->model,	  drive->firmware, drive->subsystem_nqn,
-		drive->address, drive->transport, drive->cntlid, drive->state,
+		drive->device,	  drive->serial,	drive->model,
+		drive->firmware,  drive->subsystem_nqn, drive->address,
+		drive->transport, drive->cntlid,	drive->state,
 	};
 	const int64_t times[] = { drive->first_seen_us, drive->last_seen_us,
 				  drive->state_since_us };

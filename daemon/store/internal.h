@@ -16,7 +16,7 @@ struct em_store {
 
 	/* Under lock. */
 	pthread_mutex_t lock;
-	pthread_cond_t wake;     /* for the writer: something was put, or stop */
+	pthread_cond_t wake;	 /* for the writer: something was put, or stop */
 	pthread_cond_t finished; /* for close: done is set */
 	struct em_queue queue;
 	uint64_t in_flight, written, refused;

@@ -105,7 +105,8 @@ bool em_queue_row_cell(const struct em_queue_row *row, size_t *at, struct em_que
 
 	if (*at >= row->len)
 		return false;
-	*ret = (struct em_queue_cell){ .tag = (enum em_cell_tag)*p++ };
+	*ret = (struct em_queue_cell){ .tag = (enum em_cell_tag)p[0] };
+	p++;
 	switch (ret->tag) {
 	case EM_TAG_NULL:
 		break;

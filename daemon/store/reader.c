@@ -6,7 +6,7 @@
 #include "daemon/store/sql-text.h"
 #include "lib/base/clock.h"
 
-#define BUSY_MS      100
+#define BUSY_MS	     100
 #define PROGRESS_OPS 1000
 #define STEP_MAX_US  (UINT64_C(1) << 60)
 

@@ -5,7 +5,7 @@
 #include "daemon/store/sql-text.h"
 #include "lib/base/clock.h"
 
-#define CLOCK_SLACK_US  ((int64_t)(60 * EM_US_PER_SEC))
+#define CLOCK_SLACK_US	((int64_t)(60 * EM_US_PER_SEC))
 #define CLOCK_AGREES_US ((int64_t)EM_RETENTION_STEADY_US)
 
 static void start_walk(struct em_retention *retention)

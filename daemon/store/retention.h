@@ -22,10 +22,10 @@
 struct em_retention {
 	uint64_t keep_us; /* 0 = for ever */
 	bool has_clock;
-	int64_t clock_offset_us; /* real - monotonic, at the last look */
+	int64_t clock_offset_us;  /* real - monotonic, at the last look */
 	uint64_t steady_since_us; /* monotonic */
-	uint64_t steady_us;       /* how long it has to be steady */
-	unsigned table;           /* where the walk over all series stands */
+	uint64_t steady_us;	  /* how long it has to be steady */
+	unsigned table;		  /* where the walk over all series stands */
 	char drive[EM_RETENTION_KEY_SIZE];
 	int64_t nsid;
 };

@@ -3,19 +3,20 @@
 /*
  * store - history in SQLite: one writer thread, many readers.
  *
- * The caller describes its tables by column names (from the field tables); the store creates what is
- * missing, and adds columns that a newer Ember knows. 128-bit numbers are kept exactly: an integer
- * where it fits into 63 bits, else decimal text. Times are microseconds since 1970, UTC.
+ * The caller describes its tables by column names (from the field tables); the store creates what
+ * is missing, and adds columns that a newer Ember knows. 128-bit numbers are kept exactly: an
+ * integer where it fits into 63 bits, else decimal text. Times are microseconds since 1970, UTC.
  *
- * Owns:     the writer thread, the database connection, the queue. Rows put are copied. Borrows the
- *           description of the tables, which must outlive it (em_history_tables() does); readers are
- *           closed before the store.
- * Threads:  put functions and status from any thread; a reader belongs to the thread that opened it.
+ * Owns:     the writer thread, the database connection, the queue. Rows put are copied. Borrows
+ *           the description of the tables, which must outlive it (em_history_tables() does);
+ *           readers are closed before the store.
+ * Threads:  put functions and status from any thread; a reader belongs to the thread that opened
+ *           it.
  * Blocking: put never blocks on the disk. open and close do. Readers wait at most their deadline.
  * Errors:   0 or -errno; a database that cannot be written does not fail put(): rows wait in the
- *           queue, the oldest are dropped above EM_STORE_QUEUE_MAX and counted, and status() says so.
- *           A broken file is set aside (name + ".broken-<time>") and a new one is made; a file of a
- *           newer schema is refused by open with -EPROTONOSUPPORT and left alone.
+ *           queue, the oldest are dropped above EM_STORE_QUEUE_MAX and counted, and status() says
+ *           so. A broken file is set aside (name + ".broken-<time>") and a new one is made; a file
+ *           of a newer schema is refused by open with -EPROTONOSUPPORT and left alone.
  * Limits:   EM_STORE_QUEUE_MAX rows wait; raw rows are kept for raw_keep_us, pruned in small steps.
  */
 #include <stdbool.h>
@@ -27,16 +28,16 @@
 
 /* A history table: key columns drive, nsid, at are the store's own; columns are the caller's. */
 struct em_store_table {
-	const char *name;            /* [a-z_]+ */
-	const char *const *columns;  /* [a-z0-9_]+ */
+	const char *name;	    /* [a-z_]+ */
+	const char *const *columns; /* [a-z0-9_]+ */
 	unsigned column_count;
 };
 
 struct em_store_cell {
 	enum { EM_CELL_NULL, EM_CELL_UINT, EM_CELL_INT, EM_CELL_REAL, EM_CELL_TEXT } kind;
-	em_u128 number;  /* EM_CELL_UINT */
-	int64_t integer; /* EM_CELL_INT */
-	double real;     /* EM_CELL_REAL */
+	em_u128 number;	  /* EM_CELL_UINT */
+	int64_t integer;  /* EM_CELL_INT */
+	double real;	  /* EM_CELL_REAL */
 	const char *text; /* EM_CELL_TEXT, and EM_CELL_UINT beyond 128 bits as digits */
 };
 
@@ -76,11 +77,11 @@ int em_store_put_page(struct em_store *store, const char *drive_id, const char *
 int em_store_put_drive(struct em_store *store, const struct em_store_drive *drive);
 
 struct em_store_status {
-	bool ok;            /* the last write succeeded, or nothing was written yet */
-	char detail[200];   /* why not, for people */
-	uint64_t queued;    /* rows (readings, pages, drives) waiting */
-	uint64_t written;   /* rows since start */
-	uint64_t dropped;   /* rows lost since start */
+	bool ok;	  /* the last write succeeded, or nothing was written yet */
+	char detail[200]; /* why not, for people */
+	uint64_t queued;  /* rows (readings, pages, drives) waiting */
+	uint64_t written; /* rows since start */
+	uint64_t dropped; /* rows lost since start */
 };
 void em_store_get_status(struct em_store *store, struct em_store_status *ret);
 
@@ -101,7 +102,7 @@ struct em_store_range {
 	const char *drive_id;
 	uint32_t nsid;
 	int64_t from_us, to_us; /* from <= at < to */
-	uint64_t step_us;       /* 0 = every reading; else the last reading of each step */
+	uint64_t step_us;	/* 0 = every reading; else the last reading of each step */
 	unsigned limit;
 	uint64_t deadline_us; /* monotonic: give up then */
 };

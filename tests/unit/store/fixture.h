@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* fixture - a directory, a store in it, and a second connection that looks at the file from outside. */
+/* fixture - a directory, a store in it, and a connection that looks at the file from outside. */
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 
-#define DRIVE     "0123456789abcdef"
-#define WAIT_US   (30 * EM_US_PER_SEC)
-#define GRACE_US  (20 * EM_US_PER_SEC)
+#define DRIVE	   "0123456789abcdef"
+#define WAIT_US	   (30 * EM_US_PER_SEC)
+#define GRACE_US   (20 * EM_US_PER_SEC)
 #define FIELD(...) ((const char *const[]){ __VA_ARGS__ })
 
 static char dir[PATH_MAX], db_path[PATH_MAX + 16];
@@ -62,7 +62,7 @@ static __attribute__((unused)) unsigned count_files(const char *prefix)
 }
 
 static __attribute__((unused)) struct em_store *open_tables(const struct em_store_table *list,
-							   unsigned count, uint64_t keep_us)
+							    unsigned count, uint64_t keep_us)
 {
 	struct em_store_config config = {
 		.directory = dir, .tables = list, .table_count = count, .raw_keep_us = keep_us
@@ -137,9 +137,9 @@ static __attribute__((unused)) const char *outside_get(sqlite3 *db, const char *
 
 	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
 		      sqlite3_errmsg(db));
-	text = sqlite3_step(statement) == SQLITE_ROW ?
-		       (const char *)sqlite3_column_text(statement, 0) :
-		       NULL;
+	text = sqlite3_step(statement) == SQLITE_ROW
+		       ? (const char *)sqlite3_column_text(statement, 0)
+		       : NULL;
 	snprintf(buf, 128, "%s", text ? text : "NULL");
 	sqlite3_finalize(statement);
 	return buf;

@@ -16,8 +16,8 @@ static void start(void)
 		"0002-more", "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO more VALUES (7);"
 	};
 	migrations[2] = (struct em_sql_migration){ NULL, NULL };
-	description = (struct em_db_description){ db_path, tables, EM_COUNT(tables),
-						  em_sql_migrations };
+	description =
+		(struct em_db_description){ db_path, tables, EM_COUNT(tables), em_sql_migrations };
 	message[0] = '\0';
 }
 
@@ -159,9 +159,12 @@ END_TEST
 START_TEST(unusable_names_are_refused)
 {
 	const struct em_store_table bad[] = {
-		{ "page", FIELD("a"), 1 },	  { "sqlite_x", FIELD("a"), 1 },
-		{ "a b", FIELD("a"), 1 },	  { "t", FIELD("at"), 1 },
-		{ "t", FIELD("a", "b", "a"), 3 }, { "t", FIELD("a\")"), 1 },
+		{ "page", FIELD("a"), 1 },
+		{ "sqlite_x", FIELD("a"), 1 },
+		{ "a b", FIELD("a"), 1 },
+		{ "t", FIELD("at"), 1 },
+		{ "t", FIELD("a", "b", "a"), 3 },
+		{ "t", FIELD("a\")"), 1 },
 		{ "t", NULL, 0 },
 	};
 
@@ -250,9 +253,9 @@ START_TEST(first_seen_stays)
 	drive.first_seen_us = drive.last_seen_us = 900;
 	strcpy(drive.state, "removed");
 	ck_assert_int_eq(em_db_put_drive(db, &drive), 0);
-	ck_assert_str_eq(look("SELECT first_seen_us || ' ' || last_seen_us || state FROM drive",
-			      buf),
-			 "100 900removed");
+	ck_assert_str_eq(
+		look("SELECT first_seen_us || ' ' || last_seen_us || state FROM drive", buf),
+		"100 900removed");
 	em_db_close(db);
 }
 END_TEST

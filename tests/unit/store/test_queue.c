@@ -69,9 +69,8 @@ START_TEST(cells_come_back_as_they_were_put)
 		ck_assert_int_eq(cell.tag, expected[i].tag);
 		ck_assert_int_eq(cell.integer, expected[i].integer);
 		ck_assert_uint_eq(cell.text_len, strlen(expected[i].text));
-		ck_assert_int_eq(memcmp(cell.text ? cell.text : "", expected[i].text,
-					cell.text_len),
-				 0);
+		ck_assert_int_eq(
+			memcmp(cell.text ? cell.text : "", expected[i].text, cell.text_len), 0);
 	}
 	ck_assert(!em_queue_row_cell(queue.waiting.rows, &at, &cell));
 }

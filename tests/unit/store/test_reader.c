@@ -9,7 +9,7 @@ static struct em_store_reader *reader;
 struct answer {
 	char text[1024];
 	unsigned count;
-	int stop_after; /* 0: never */
+	int stop_after;	     /* 0: never */
 	uint64_t spin_until; /* 0: not */
 };
 

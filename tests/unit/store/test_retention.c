@@ -16,8 +16,8 @@ static void start(void)
 	char message[EM_DB_MESSAGE_SIZE];
 
 	make_dir();
-	description = (struct em_db_description){ db_path, tables, EM_COUNT(tables),
-						  em_sql_migrations };
+	description =
+		(struct em_db_description){ db_path, tables, EM_COUNT(tables), em_sql_migrations };
 	ck_assert_int_eq(em_db_open(&db, &description, message), 0);
 	em_retention_init(&retention, (uint64_t)(30 * DAY));
 }
@@ -70,8 +70,8 @@ static void add(const char *table, const char *drive, int nsid, int64_t at)
 {
 	char sql[256];
 
-	snprintf(sql, sizeof(sql), "INSERT INTO %s (drive, nsid, at) VALUES ('%s', %d, %lld)", table,
-		 drive, nsid, (long long)at);
+	snprintf(sql, sizeof(sql), "INSERT INTO %s (drive, nsid, at) VALUES ('%s', %d, %lld)",
+		 table, drive, nsid, (long long)at);
 	outside_exec(em_db_handle(db), sql);
 }
 

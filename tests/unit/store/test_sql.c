@@ -5,7 +5,8 @@
 
 START_TEST(only_plain_identifiers_pass)
 {
-	static const char *const bad[] = { "", "a b", "a\"", "A", "1a", "a;", "a-b", "\xc3\xa4", "a\n" };
+	static const char *const bad[] = { "",	 "a b", "a\"",	    "A",  "1a",
+					   "a;", "a-b", "\xc3\xa4", "a\n" };
 	char long_name[66];
 
 	for (size_t i = 0; i < EM_COUNT(bad); i++)
@@ -60,8 +61,8 @@ static struct em_db *open_db(void)
 	char message[EM_DB_MESSAGE_SIZE];
 	struct em_db *db = NULL;
 
-	description = (struct em_db_description){ db_path, tables, EM_COUNT(tables),
-						  em_sql_migrations };
+	description =
+		(struct em_db_description){ db_path, tables, EM_COUNT(tables), em_sql_migrations };
 	ck_assert_msg(em_db_open(&db, &description, message) == 0, "%s", message);
 	return db;
 }

@@ -158,8 +158,9 @@ START_TEST(a_locked_file_is_waited_for)
 	struct em_store *store = open_store();
 	sqlite3 *db = outside_open();
 	struct em_store_reader *reader = NULL;
-	const struct em_store_range range = { .table = "smart", .column = "bytes",
-					      .drive_id = DRIVE, .to_us = 100, .limit = 10 };
+	const struct em_store_range range = {
+		.table = "smart", .column = "bytes", .drive_id = DRIVE, .to_us = 100, .limit = 10
+	};
 	unsigned points = 0;
 
 	ck_assert_int_eq(em_store_reader_open(store, &reader), 0);
@@ -353,11 +354,21 @@ START_TEST(drives_and_pages_outlive_a_restart)
 {
 	struct em_store *store = open_store();
 	struct em_store_drive drive = {
-		.id = DRIVE,	      .identity = "nqn\0 S\xff", .identity_len = 9,
-		.device = "nvme0",    .serial = "S?",		 .model = "M",
-		.firmware = "F",      .subsystem_nqn = "nqn",	 .address = "0000:01:00.0",
-		.transport = "pcie",  .cntlid = "1",		 .state = "ok",
-		.first_seen_us = 1,   .last_seen_us = 2,	 .state_since_us = 3,
+		.id = DRIVE,
+		.identity = "nqn\0 S\xff",
+		.identity_len = 9,
+		.device = "nvme0",
+		.serial = "S?",
+		.model = "M",
+		.firmware = "F",
+		.subsystem_nqn = "nqn",
+		.address = "0000:01:00.0",
+		.transport = "pcie",
+		.cntlid = "1",
+		.state = "ok",
+		.first_seen_us = 1,
+		.last_seen_us = 2,
+		.state_since_us = 3,
 	};
 	struct em_store_drive loaded;
 	struct pages pages = { 0 };
@@ -414,7 +425,8 @@ static long visible_rows(sqlite3 *db)
 	sqlite3_stmt *statement = NULL;
 	long count = 0;
 
-	if (sqlite3_prepare_v2(db, "SELECT count(*) FROM smart", -1, &statement, NULL) == SQLITE_OK &&
+	if (sqlite3_prepare_v2(db, "SELECT count(*) FROM smart", -1, &statement, NULL) ==
+		    SQLITE_OK &&
 	    sqlite3_step(statement) == SQLITE_ROW)
 		count = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
@@ -461,10 +473,14 @@ static void *crowd_main(void *userdata)
 	struct crowd *one = userdata;
 	struct em_store_reader *reader = NULL;
 	struct em_store_drive drive = { .id = DRIVE, .device = "nvme0" };
-	const struct em_store_cell cells[2] = { { .kind = EM_CELL_NULL }, { .kind = EM_CELL_NULL } };
-	const struct em_store_range range = { .table = "smart", .column = "temperature",
-					      .drive_id = DRIVE, .to_us = INT64_MAX,
-					      .limit = 100, .step_us = 7 };
+	const struct em_store_cell cells[2] = { { .kind = EM_CELL_NULL },
+						{ .kind = EM_CELL_NULL } };
+	const struct em_store_range range = { .table = "smart",
+					      .column = "temperature",
+					      .drive_id = DRIVE,
+					      .to_us = INT64_MAX,
+					      .limit = 100,
+					      .step_us = 7 };
 	unsigned points = 0;
 	int bad = em_store_reader_open(one->store, &reader);
 
