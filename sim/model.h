@@ -89,6 +89,7 @@ struct sim_drive {
 	uint16_t device_id, subsystem_vendor, subsystem_device;
 	unsigned minor, queue_count;
 	int numa_node;
+	bool announces_nqn;
 
 	uint8_t *page[SIM_PAGE_COUNT];
 	bool fixed[SIM_PAGE_COUNT]; /* given as a hex file: left byte for byte as it is */
@@ -158,6 +159,8 @@ void sim_model_copy(struct sim_exec *x, const void *page, size_t size, uint64_t 
 
 /* Sets the drive's identity, pages and abilities to a product's. -ENOENT: no such product. */
 int sim_product_apply(struct sim_drive *drive, const char *name);
+/* After all settings: the subsystem's name follows from what was set. */
+void sim_product_settle(struct sim_drive *drive);
 /* Changes one value by name ("ver", "temperature_celsius"). -ENOENT, -EINVAL, -ERANGE. */
 int sim_value_set(struct sim_drive *drive, const char *name, const char *text);
 int sim_page_by_name(const char *name); /* "smart" -> SIM_PAGE_SMART, or -ENOENT */

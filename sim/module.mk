@@ -16,10 +16,11 @@ sim_ember_sim_preload_so_LDFLAGS = -shared -Wl,-soname,ember-sim-preload.so -Wl,
 sim_ember_sim_preload_so_LINK = $(CC) $(sim_ember_sim_preload_so_CFLAGS) \
 	$(sim_ember_sim_preload_so_LDFLAGS) -o $@
 
-EXTRA_DIST += sim/README.md sim/scenarios/default.conf
+EXTRA_DIST += sim/README.md sim/scenarios/default.conf \
+	tests/scenario/simulator/test_simulator.py
 
 # What a program on sd-device sees of the simulator; for tests/scenario/simulator.
-check_PROGRAMS += tests/scenario/simulator/monitor
+noinst_PROGRAMS += tests/scenario/simulator/monitor
 tests_scenario_simulator_monitor_SOURCES = tests/scenario/simulator/monitor.c
 tests_scenario_simulator_monitor_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS)
 tests_scenario_simulator_monitor_LDADD = $(LIBSYSTEMD_LIBS)

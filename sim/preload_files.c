@@ -114,11 +114,21 @@ SIM_EXPORT FILE *fopen64(const char *path, const char *mode)
 
 /* ---- directories ---- */
 
+/* /dev as a whole is ours only for those who list it; what is in it leads on by itself. */
+static const char *map_list(const char *path, char *buf)
+{
+	if (sim_root() && path && (strcmp(path, "/dev") == 0 || strcmp(path, "/dev/") == 0)) {
+		snprintf(buf, PATH_MAX, "%s/dev", sim_root());
+		return buf;
+	}
+	return sim_map(path, buf);
+}
+
 SIM_EXPORT DIR *opendir(const char *path)
 {
 	char buf[PATH_MAX];
 
-	return SIM_REAL(opendir)(sim_map(path, buf));
+	return SIM_REAL(opendir)(map_list(path, buf));
 }
 
 SIM_EXPORT int scandir(const char *path, struct dirent ***list,
@@ -127,7 +137,7 @@ SIM_EXPORT int scandir(const char *path, struct dirent ***list,
 {
 	char buf[PATH_MAX];
 
-	return SIM_REAL(scandir)(sim_map(path, buf), list, select, compare);
+	return SIM_REAL(scandir)(map_list(path, buf), list, select, compare);
 }
 
 SIM_EXPORT int scandir64(const char *path, struct dirent64 ***list,
@@ -136,7 +146,7 @@ SIM_EXPORT int scandir64(const char *path, struct dirent64 ***list,
 {
 	char buf[PATH_MAX];
 
-	return SIM_REAL(scandir64)(sim_map(path, buf), list, select, compare);
+	return SIM_REAL(scandir64)(map_list(path, buf), list, select, compare);
 }
 
 SIM_EXPORT int chdir(const char *path)

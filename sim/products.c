@@ -100,8 +100,6 @@ static void lay_out_identity(struct sim_drive *d, const struct product *p)
 	em_put_le16(id + 78, 1);
 	/* The version field came with 1.2; a 1.0 drive leaves it zero. */
 	em_put_le32(id + 80, p->version >= 0x00010200 ? p->version : 0);
-	snprintf(d->nqn, sizeof(d->nqn), "nqn.2014.08.org.nvmexpress:%04x%04x%.20s%.40s",
-		 p->vendor, p->subsystem_vendor, (char *)id + 4, (char *)id + 24);
 }
 
 static void lay_out_abilities(struct sim_drive *d, const struct product *p)
@@ -131,11 +129,10 @@ static void lay_out_abilities(struct sim_drive *d, const struct product *p)
 	id[319] = p->version >= 0x00010300 ? 1 : 0; /* firmware granularity, 4 KiB */
 	id[512] = 0x66;
 	id[513] = 0x44;
+	d->announces_nqn = p->version >= 0x00010201;
 	em_put_le32(id + 516, p->namespaces);
 	em_put_le16(id + 520, p->oncs);
 	id[524] = p->oacs & 2 ? 0x04 : 0; /* crypto erase */
-	if (p->version >= 0x00010201)
-		memcpy(id + 768, d->nqn, strlen(d->nqn));
 	em_put_le16(id + 2048, p->power);
 }
 
@@ -202,6 +199,28 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 		em_put_le32(effects + 4 * i, d->has_opcode[i] ? 1 : 0);
 	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = p->wctemp ? p->wctemp : 0xffff;
 	d->feature_default[0x07] = 0x001f001f;
+}
+
+/* What Linux makes of vendor, serial and model when a drive announces no name. */
+static void make_nqn(const uint8_t *id, char *nqn, size_t size)
+{
+	snprintf(nqn, size, "nqn.2014.08.org.nvmexpress:%04x%04x%.20s%.40s", em_le16(id),
+		 em_le16(id + 2), (const char *)id + 4, (const char *)id + 24);
+}
+
+void sim_product_settle(struct sim_drive *drive)
+{
+	uint8_t *id = drive->page[SIM_PAGE_IDENTIFY];
+	bool given = drive->nqn[0];
+
+	if (!given && id[768])
+		snprintf(drive->nqn, sizeof(drive->nqn), "%.223s", (const char *)id + 768);
+	else if (!given)
+		make_nqn(id, drive->nqn, sizeof(drive->nqn));
+	if (given || (drive->announces_nqn && !drive->fixed[SIM_PAGE_IDENTIFY])) {
+		memset(id + 768, 0, 256);
+		memcpy(id + 768, drive->nqn, strlen(drive->nqn));
+	}
 }
 
 int sim_product_apply(struct sim_drive *drive, const char *name)

@@ -249,6 +249,7 @@ static int make_drive(struct reader *r, const char *product, unsigned copy)
 		sim_drive_free(d);
 		return e;
 	}
+	sim_product_settle(d);
 	return sim_server_add_drive(r->srv, d);
 }
 

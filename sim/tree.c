@@ -71,19 +71,25 @@ __attribute__((format(printf, 2, 3))) static void enter(struct place *p, const c
 		p->err = -errno;
 }
 
-/* Written aside and renamed: a reader sees the old text or the new one, never half of it. */
+/*
+ * A file that is there is replaced, not rewritten: a reader sees the old text or the new one,
+ * never half of it.
+ */
 static int write_file(const char *path, const char *text, size_t len)
 {
 	char aside[PATH_MAX + 1];
-	em_cleanup(em_closep) int fd = -1;
+	em_cleanup(em_closep) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	bool replaces = fd < 0 && errno == EEXIST;
 
-	snprintf(aside, sizeof(aside), "%s~", path);
-	fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (replaces) {
+		snprintf(aside, sizeof(aside), "%s~", path);
+		fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	}
 	if (fd < 0)
 		return -errno;
 	if (write(fd, text, len) != (ssize_t)len)
 		return -EIO;
-	return rename(aside, path) < 0 ? -errno : 0;
+	return replaces && rename(aside, path) < 0 ? -errno : 0;
 }
 
 __attribute__((format(printf, 3, 4))) static void put(struct place *p, const char *name,
@@ -375,6 +381,36 @@ static void link_real(struct place *p, const char *name)
 		p->err = -errno;
 }
 
+/* Shell patterns read /dev itself: all that is there, and in its place for nvme* ours. */
+static void link_dev(struct place *p)
+{
+	DIR *dir = opendir("/dev");
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		char path[PATH_MAX], target[300];
+
+		if (e->d_name[0] == '.' || strncmp(e->d_name, "nvme", 4) == 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/dev/%s", p->root, e->d_name);
+		snprintf(target, sizeof(target), "/dev/%s", e->d_name);
+		if (symlink(target, path) < 0)
+			continue;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* A thousand drives are fifty thousand small files: in memory where that is possible. */
+static const char *base_directory(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	if (base && *base == '/')
+		return base;
+	return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
 int sim_tree_create(char *root)
 {
 	static const char *const dirs[] = {
@@ -384,11 +420,10 @@ int sim_tree_create(char *root)
 		"/sys/bus/pci/devices", "/sys/bus/pci/drivers/nvme", "/sys/devices/pci0000:00",
 		"/sys/devices/virtual",
 	};
-	const char *base = getenv("TMPDIR");
 	char *real = NULL;
 	struct place p = { .root = root };
 
-	snprintf(root, SIM_PATH_MAX, "%s/ember-sim.XXXXXX", base && *base == '/' ? base : "/tmp");
+	snprintf(root, SIM_PATH_MAX, "%.400s/ember-sim.XXXXXX", base_directory());
 	if (!mkdtemp(root) || chmod(root, 0755) < 0)
 		return -errno;
 	real = realpath(root, NULL);
@@ -402,6 +437,7 @@ int sim_tree_create(char *root)
 		enter(&p, "%s", dirs[i]);
 	enter(&p, "/run/udev");
 	put(&p, "control", "%s", "");
+	link_dev(&p);
 	link_real(&p, "devices/system");
 	link_real(&p, "fs");
 	link_real(&p, "kernel");

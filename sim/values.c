@@ -239,7 +239,7 @@ int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path,
 		return -EINVAL;
 	}
 	memcpy(drive->page[page], bytes, sim_page_size(page));
-	drive->fixed[page] = page != SIM_PAGE_IDENTIFY;
+	drive->fixed[page] = true;
 	if (page_log[page])
 		drive->has_log[page_log[page]] = true;
 	sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);

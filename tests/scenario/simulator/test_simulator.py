@@ -1,0 +1,578 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator by itself: what nvme-cli, smartctl, sd-device and plain system calls see of it.
+
+    test_simulator.py [NAME...]      LONG=1: a thousand drives instead of a hundred
+
+EMBER_BUILD names the build directory (default: build-check, then build). Ends with "N passed, N failed".
+"""
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+DEFAULT = TOP + "/sim/scenarios/default.conf"
+LONG = os.environ.get("LONG") == "1"
+
+ADMIN_CMD, NVME_ID, NVME_RESET = 0xC0484E41, 0x4E40, 0x4E44
+GET_LOG, IDENTIFY, SET_FEATURES, GET_FEATURES = 0x02, 0x06, 0x09, 0x0A
+
+
+def build_directory():
+    chosen = os.environ.get("EMBER_BUILD")
+    for path in [chosen] if chosen else [TOP + "/build-check", TOP + "/build"]:
+        if os.path.exists(path + "/sim/ember-sim"):
+            return path
+    raise SystemExit("no build found: run ./bootstrap check, or set EMBER_BUILD to a build directory")
+
+
+SIM = build_directory() + "/sim/ember-sim"
+MONITOR = build_directory() + "/tests/scenario/simulator/monitor"
+
+
+class Sim:
+    """A running simulator; programs join it through its environment."""
+
+    def __init__(self, scenario=DEFAULT):
+        self.dir = tempfile.TemporaryDirectory(prefix="ember-sim-test-")
+        os.chmod(self.dir.name, 0o755)
+        self.control_path = self.path("control")
+        if "\n" in scenario:
+            scenario = self.write("scenario.conf", scenario)
+        self.process = subprocess.Popen(
+            [SIM, "--scenario", scenario, "--control", self.control_path, "--", "sh", "-c",
+             "env -0; echo; exec cat >/dev/null"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pairs = (item.partition(b"=") for item in self.process.stdout.readline().split(b"\0"))
+        self.env = {os.fsdecode(k): os.fsdecode(v) for k, _, v in pairs if k != b"\n"}
+        self.root = self.env["EMBER_SIM_ROOT"]
+
+    def path(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def control(self, *words, check=True):
+        done = subprocess.run([SIM, "control", "--control", self.control_path, *words],
+                              capture_output=True, text=True, timeout=60)
+        if check:
+            assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return json.loads(done.stdout) if done.stdout[:1] in ("{", "[") else done
+
+    def run(self, *command, timeout=60, **kwargs):
+        return subprocess.run(command, env=self.env, capture_output=True, text=True,
+                              timeout=timeout, **kwargs)
+
+    def start(self, *command):
+        return subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def nvme(self, *arguments):
+        done = self.run("nvme", *arguments)
+        assert done.returncode == 0, f"nvme {arguments}: {done.stdout}{done.stderr}"
+        return json.loads(done.stdout) if "json" in arguments else done.stdout
+
+    def inside(self, name, *arguments, **kwargs):
+        """Runs inside_NAME of this file among the drives."""
+        done = self.run(sys.executable, os.path.abspath(__file__), "--inside", name, *arguments,
+                        **kwargs)
+        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def monitor(self, count):
+        """A monitor on sd-device that has started and enumerated: (process, devices)."""
+        process = self.start(MONITOR, str(count), "20")
+        devices = []
+        for line in process.stdout:
+            if line == "ready\n":
+                return process, devices
+            devices.append(line.split())
+        raise AssertionError(f"the monitor did not start: {devices}")
+
+    def end(self):
+        self.process.stdin.close()
+        code = self.process.wait(30)
+        self.process.stdout.close()
+        left = [path for path in (self.root, self.control_path) if os.path.exists(path)]
+        self.dir.cleanup()
+        assert code == 0 and not left, f"ended with {code}, left behind: {left}"
+
+
+@contextlib.contextmanager
+def sim(scenario=DEFAULT):
+    running = Sim(scenario)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+def events(process):
+    """The rest of a monitor's output, when it has seen all that it waited for."""
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0, f"events are missing: {out}"
+    return [line.split()[1:] for line in out.splitlines()]
+
+
+def xxd(data):
+    rows = (data[at:at + 16] for at in range(0, len(data), 16))
+    return "".join(f"{16 * n:08x}: {row.hex(' ')}\n" for n, row in enumerate(rows))
+
+
+# ---- system calls, inside ---------------------------------------------------------------------
+
+class Command(ctypes.Structure):
+    _fields_ = ([("opcode", ctypes.c_uint8), ("flags", ctypes.c_uint8), ("rsvd", ctypes.c_uint16)] +
+                [(name, ctypes.c_uint32) for name in ("nsid", "cdw2", "cdw3")] +
+                [("metadata", ctypes.c_uint64), ("addr", ctypes.c_uint64)] +
+                [(name, ctypes.c_uint32) for name in
+                 ("metadata_len", "data_len", "cdw10", "cdw11", "cdw12", "cdw13", "cdw14", "cdw15",
+                  "timeout_ms", "result")])
+
+
+def admin(fd, opcode, size=0, fill=0, **fields):
+    """(what ioctl returned, data, dword 0)"""
+    data = ctypes.create_string_buffer(bytes([fill]) * size, size) if size else None
+    command = Command(opcode=opcode, data_len=size, addr=ctypes.addressof(data) if size else 0,
+                      **fields)
+    status = fcntl.ioctl(fd, ADMIN_CMD, command)
+    return status, data.raw if size else b"", command.result
+
+
+def serial_of(fd):
+    status, data, _ = admin(fd, IDENTIFY, 4096, cdw10=1)
+    assert status == 0, hex(status)
+    return data[4:24].decode().strip()
+
+
+def smart(fd, retain=False, nsid=0xFFFFFFFF):
+    status, data, _ = admin(fd, GET_LOG, 512, nsid=nsid, cdw10=0x2 | retain << 15 | 127 << 16)
+    assert status == 0, hex(status)
+    return data
+
+
+def fails(code, function, *arguments):
+    try:
+        function(*arguments)
+    except OSError as error:
+        assert error.errno == code, f"{error} instead of {errno.errorcode[code]}"
+        return
+    raise AssertionError(f"no {errno.errorcode[code]}")
+
+
+def control_inside(*words):
+    subprocess.run([SIM, "control", *words], check=True)
+
+
+def inside_open_all(count, prefix):
+    names = [name for name in os.listdir("/sys/class/nvme")]
+    assert len(names) == int(count), f"{len(names)} drives"
+    opened = {name: os.open("/dev/" + name, os.O_RDONLY) for name in names}
+    for name, fd in opened.items():
+        assert serial_of(fd) == f"{prefix}{int(name[4:]):05}", name
+
+
+def inside_descriptors():
+    """Passed over a socket, duplicated, inherited over fork and exec, used by threads at once."""
+    left, right = socket.socketpair()
+    fd = os.open("/dev/nvme0", os.O_RDONLY)
+    want = serial_of(fd)
+    child = os.fork()
+    if child == 0:
+        passed = os.open("/dev/nvme1", os.O_RDONLY)
+        ok = serial_of(fd) == want
+        socket.send_fds(left, [b"x"], [passed])
+        os._exit(0 if ok else 1)
+    _, received, _, _ = socket.recv_fds(right, 1, 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert serial_of(received[0]) == "SH203300026"
+    info = os.fstat(received[0])
+    assert os.major(info.st_rdev) == 241 and os.minor(info.st_rdev) == 1
+    copy = os.dup(fd)
+    os.set_inheritable(copy, True)
+    subprocess.run([sys.executable, __file__, "--inside", "serial", str(copy), want], check=True,
+                   close_fds=False)
+    wrong = []
+
+    def hammer(which):
+        for _ in range(200):
+            if which:
+                wrong.extend([1] if serial_of(fd) != want else [])
+            else:
+                wrong.extend([1] if smart(fd)[5] != 12 else [])
+
+    threads = [threading.Thread(target=hammer, args=(n % 2,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, "answers went to the wrong thread"
+
+
+def inside_serial(fd, want):
+    assert serial_of(int(fd)) == want
+
+
+def inside_gone():
+    fd = os.open("/dev/nvme1", os.O_RDONLY)
+    control_inside("vanish", "nvme1")
+    fails(errno.ENODEV, serial_of, fd)
+    fails(errno.ENOENT, os.open, "/dev/nvme1", os.O_RDONLY)
+    assert not os.path.exists("/sys/class/nvme/nvme1") and not os.path.exists("/dev/nvme1n1")
+    control_inside("return", "nvme1", "as", "nvme9")
+    fails(errno.ENODEV, serial_of, fd)
+    assert serial_of(os.open("/dev/nvme9", os.O_RDONLY)) == "SH203300026"
+    assert os.readlink("/sys/class/nvme/nvme9").endswith("/nvme9")
+
+
+def inside_states():
+    fd = os.open("/dev/nvme2", os.O_RDONLY)
+    control_inside("state", "nvme2", "resetting")
+    with open("/sys/class/nvme/nvme2/state", encoding="ascii") as file:
+        assert file.read() == "resetting\n"
+    fails(errno.EAGAIN, os.open, "/dev/nvme2", os.O_RDONLY)
+    assert admin(fd, IDENTIFY, 4096, cdw10=1)[0] == 0x370
+    control_inside("state", "nvme2", "live")
+    serial_of(fd)
+
+
+def inside_timeout():
+    """What Linux does when a drive does not answer: reset, EINTR, events off."""
+    fd = os.open("/dev/nvme0", os.O_RDONLY)
+    assert admin(fd, SET_FEATURES, cdw10=0x0B, cdw11=0x31F)[0] == 0
+    assert admin(fd, GET_FEATURES, cdw10=0x0B)[2] == 0x31F
+    control_inside("hang", "nvme0")
+    fails(errno.EINTR, lambda: admin(fd, IDENTIFY, 4096, cdw10=1, timeout_ms=200))
+    control_inside("resume", "nvme0")
+    assert admin(fd, GET_FEATURES, cdw10=0x0B)[2] == 0x300
+
+
+def inside_refusals():
+    """Each refusal is one entry, whatever the reason."""
+    fd = os.open("/dev/nvme0", os.O_RDONLY)
+    minimal = os.open("/dev/nvme6", os.O_RDONLY)
+    cases = [(0x4002, fd, dict(opcode=IDENTIFY, size=4096, cdw10=1, nsid=1)),
+             (0x4002, fd, dict(opcode=IDENTIFY, size=4096, cdw10=0x7F)),
+             (0x4109, fd, dict(opcode=GET_LOG, size=512, cdw10=0x55 | 127 << 16)),
+             (0x400B, fd, dict(opcode=IDENTIFY, size=4096, cdw10=0, nsid=99)),
+             (0x4001, fd, dict(opcode=0xC0)),
+             (0x4109, minimal, dict(opcode=GET_LOG, size=564, cdw10=0x06 | 140 << 16)),
+             (0x4109, minimal, dict(opcode=GET_LOG, size=4096, cdw10=0x05 | 1023 << 16)),
+             (0x4002, minimal, dict(opcode=IDENTIFY, size=4096, cdw10=2)),
+             (0x4001, minimal, dict(opcode=0x14, cdw10=1))]
+    for want, where, command in cases:
+        before = int.from_bytes(smart(where)[176:192], "little")
+        status, _, _ = admin(where, **command)
+        assert status == want, f"{command}: {status:#x} instead of {want:#x}"
+        after = int.from_bytes(smart(where)[176:192], "little")
+        assert after == before + 1, f"{command}: {before} -> {after}"
+        log = admin(where, GET_LOG, 64, cdw10=0x01 | 15 << 16)[1]
+        assert int.from_bytes(log[:8], "little") == after
+        assert int.from_bytes(log[12:14], "little") >> 1 == want
+
+
+def inside_blocks():
+    fd = os.open("/dev/nvme3n3", os.O_RDONLY)
+    assert fcntl.ioctl(fd, NVME_ID) == 7, "the node's number is not the NSID"
+    size = ctypes.c_uint64()
+    fcntl.ioctl(fd, 0x80081272, size)
+    assert size.value == 800_000_000_000
+    keeper = os.open("/dev/nvme3n1", os.O_RDONLY | os.O_EXCL)
+    fails(errno.EBUSY, os.open, "/dev/nvme3n1", os.O_RDWR | os.O_EXCL)
+    os.close(os.open("/dev/nvme3n1", os.O_RDONLY))
+    os.close(keeper)
+    deadline = time.monotonic() + 5
+    while True:  # the close is on its way to the simulator
+        try:
+            os.close(os.open("/dev/nvme3n1", os.O_RDWR | os.O_EXCL))
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "still busy after the close"
+
+
+def inside_anybody():
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    assert serial_of(os.open("/dev/nvme0", os.O_RDONLY)) == "SH203300010"
+    assert os.listdir("/sys/class/nvme") and os.access("/run/udev/control", os.F_OK)
+
+
+def inside_short():
+    fd = os.open("/dev/nvme0", os.O_RDONLY)
+    status, data, _ = admin(fd, GET_LOG, 512, fill=0xEE, cdw10=0x02 | 127 << 16)
+    assert status == 0 and data[10:] == b"\xee" * 502, "more than ten bytes came"
+
+
+# ---- tests ------------------------------------------------------------------------------------
+
+def test_witnesses_agree():
+    same = {"critical_warning": "critical_warning", "avail_spare": "available_spare",
+            "spare_thresh": "available_spare_threshold", "percent_used": "percentage_used",
+            "data_units_read": "data_units_read", "data_units_written": "data_units_written",
+            "host_read_commands": "host_reads", "host_write_commands": "host_writes",
+            "controller_busy_time": "controller_busy_time", "power_cycles": "power_cycles",
+            "power_on_hours": "power_on_hours", "unsafe_shutdowns": "unsafe_shutdowns",
+            "media_errors": "media_errors", "num_err_log_entries": "num_err_log_entries",
+            "warning_temp_time": "warning_temp_time", "critical_comp_time": "critical_comp_time"}
+    with sim() as host:
+        drives = host.control("list")
+        assert len(drives) == 8
+        for drive in drives:
+            node = "/dev/" + drive["drive"]
+            ours = host.nvme("smart-log", node, "-o", "json")
+            text = host.run("smartctl", "-j", "-a", node).stdout
+            theirs = json.loads(text)
+            log = theirs["nvme_smart_health_information_log"]
+            assert theirs["serial_number"] == drive["serial"]
+            assert theirs["model_name"] == drive["model"]
+            assert ours["temperature"] - 273 == log["temperature"]
+            for key, other in same.items():
+                # smartctl writes what does not fit a double as text besides,
+                # and leaves out the times of drives that announce no threshold.
+                exact = log.get(other + "_s", log.get(other, 0 if other.endswith("_time") else None))
+                assert int(exact) == int(ours[key]), f"{node} {key}: {ours[key]} and {exact}"
+        return "8 drives, 17 values each"
+
+
+def test_trouble_is_as_written():
+    with sim() as host:
+        log = host.nvme("smart-log", "/dev/nvme7", "-o", "json")
+        assert (log["critical_warning"], log["percent_used"], log["temperature"]) == (0x17, 143, 357)
+        assert "PASSED" not in host.run("smartctl", "-H", "/dev/nvme7").stdout
+
+
+def test_lists():
+    with sim() as host:
+        listed = host.nvme("list", "-o", "json")["Devices"]
+        assert len(listed) == 10, f"{len(listed)} namespaces"
+        assert host.run("smartctl", "--scan").stdout.count("/dev/nvme") == 16
+        assert host.run("sh", "-c", "ls /dev/nvme*").stdout.count("\n") == 18
+        process, devices = host.monitor(0)
+        events(process)
+        assert len([d for d in devices if d[1].startswith("nvme")]) == 18
+        assert all("initialized=1" in d for d in devices), devices
+
+
+def test_hung_drive_delays_no_other():
+    with sim() as host:
+        host.control("hang", "nvme3")
+        stuck = host.start("nvme", "smart-log", "/dev/nvme3")
+        host.control("wait", "nvme3", "outstanding>=1")
+        begun = time.monotonic()
+        for _ in range(20):
+            host.inside("serial_of_node", "/dev/nvme0", "SH203300010")
+        per_run = (time.monotonic() - begun) / 20
+        assert stuck.poll() is None, "the hung drive answered"
+        assert per_run < 2, f"{per_run:.3f} s"
+        host.control("resume", "nvme3")
+        stuck.communicate(timeout=20)
+        assert stuck.returncode == 0
+        return f"{per_run * 1000:.0f} ms per program beside a hung drive"
+
+
+def inside_serial_of_node(node, want):
+    assert serial_of(os.open(node, os.O_RDONLY)) == want
+
+
+def test_smart_events():
+    with sim() as host:
+        process, _ = host.monitor(3)
+        host.control("set", "nvme2", "critical_warning", "4")  # not armed: no event
+        host.control("set", "nvme2", "critical_warning", "0")
+        host.nvme("set-feature", "/dev/nvme2", "-f", "0x0b", "-v", "0x31f")
+        host.control("set", "nvme2", "critical_warning", "2")
+        host.control("set", "nvme2", "critical_warning", "3")  # held until the log is read
+        host.inside("read_retaining")
+        host.control("uevent", "nvme2", "change", "NVME_EVENT=marker")
+        host.nvme("smart-log", "/dev/nvme2")
+        seen = [(event[1], event[3], event[4]) for event in events(process)]
+        assert seen == [("nvme2", "aen=0x020101", "event=-"), ("nvme2", "aen=-", "event=marker"),
+                        ("nvme2", "aen=0x020201", "event=-")], seen
+
+
+def inside_read_retaining():
+    smart(os.open("/dev/nvme2", os.O_RDONLY), retain=True)
+
+
+def test_hot_plug_events():
+    with sim() as host:
+        process, _ = host.monitor(3)
+        host.inside("gone")
+        seen = [(event[0], event[1], event[4]) for event in events(process)]
+        assert seen == [("remove", "nvme1", "event=-"), ("add", "nvme9", "event=-"),
+                        ("change", "nvme9", "event=connected")], seen
+
+
+def test_udevadm_monitor():
+    with sim() as host:
+        process = host.start("udevadm", "monitor", "-k", "-u")
+        for _ in range(4):
+            process.stdout.readline()  # it prints four lines when it has started
+        host.control("uevent", "nvme0", "change", "NVME_AEN=0x020101")
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        process.terminate()
+        process.communicate()
+        assert lines[0].startswith("KERNEL[") and lines[1].startswith("UDEV"), lines
+
+
+def test_refusals_count():
+    with sim() as host:
+        host.inside("refusals")
+        counts = host.control("counts", "nvme0")
+        assert counts["error_log_entries"] == 5, counts
+        assert counts["by_command"]["get-log 0x55"] == 1, counts
+
+
+def test_rules():
+    with sim() as host:
+        before = host.control("counts", "nvme4")["error_log_entries"]
+        host.control("refuse", "nvme4", "get-log", "0x02", "0x4006")
+        done = host.run("nvme", "smart-log", "/dev/nvme4")
+        assert "0x4006" in done.stdout + done.stderr, done
+        assert host.control("counts", "nvme4")["error_log_entries"] == before + 1
+        host.control("accept", "nvme4")
+        host.nvme("smart-log", "/dev/nvme4")
+        host.control("short", "nvme0", "get-log", "0x02", "10")
+        host.inside("short")
+
+
+def test_many_drives():
+    count = 1000 if LONG else 100
+    with sim(f"[drive]\nproduct = 6530\nserial = MANY%n\nrepeat = {count}\n") as host:
+        begun = time.monotonic()
+        host.inside("open_all", str(count), "MANY")
+        return f"{count} drives open in one process, {time.monotonic() - begun:.2f} s"
+
+
+def test_descriptors():
+    with sim() as host:
+        host.inside("descriptors")
+
+
+def test_states():
+    with sim() as host:
+        process, _ = host.monitor(1)
+        host.inside("states")
+        assert [event[4] for event in events(process)] == ["event=connected"]
+
+
+def test_timeout_resets():
+    with sim() as host:
+        process, _ = host.monitor(1)
+        host.inside("timeout")
+        assert [event[4] for event in events(process)] == ["event=connected"]
+
+
+def test_block_nodes():
+    with sim() as host:
+        host.inside("blocks")
+
+
+def test_anybody():
+    if os.getuid() != 0:
+        return "skipped: we are not root"
+    with sim() as host:
+        host.inside("anybody")
+    return None
+
+
+def test_scenario_pages():
+    page = bytearray(512)
+    page[0], page[5] = 4, 104
+    page[1:3] = (314).to_bytes(2, "little")
+    page[32:48] = ((1 << 128) - 1).to_bytes(16, "little")
+    with tempfile.TemporaryDirectory() as directory:
+        with open(directory + "/smart.hex", "w", encoding="ascii") as file:
+            file.write(xxd(bytes(page)))
+        with open(directory + "/one.conf", "w", encoding="ascii") as file:
+            file.write("[drive nvme5]\nproduct = generic\nsmart-page = smart.hex\n"
+                       "percentage_used = 105\nat = 0s refuse get-log 0x03 0x4109\n")
+        with open(directory + "/all.conf", "w", encoding="ascii") as file:
+            file.write("# two files\n[include]\nfile = one.conf\n[drive nvme0]\nproduct = D926\n")
+        with sim(directory + "/all.conf") as host:
+            log = host.nvme("smart-log", "/dev/nvme5", "-o", "json")
+            assert (log["critical_warning"], log["percent_used"], log["temperature"]) == (4, 105, 314)
+            assert int(log["data_units_read"]) == (1 << 128) - 1
+            assert host.run("nvme", "fw-log", "/dev/nvme5").returncode != 0
+            assert host.nvme("id-ctrl", "/dev/nvme0", "-o", "json")["mn"].startswith("P5926DT")
+
+
+def test_scenario_errors():
+    for text, line in (("[drive]\nproduct = none\n", 2), ("[drive]\nserial = x\n", 2),
+                       ("[drive]\nproduct = 6530\nfrobnicate = 1\n", 3), ("x = 1\n", 1),
+                       ("[drive]\nproduct = 6530\nserial = 123456789012345678901\n", 3)):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write(text)
+            file.flush()
+            done = subprocess.run([SIM, "--scenario", file.name, "--", "true"], capture_output=True,
+                                  text=True)
+            assert done.returncode == 125 and f"{file.name}:{line}: " in done.stderr, (text, done)
+
+
+def test_control_errors():
+    with sim() as host:
+        for words in (["bogus"], ["hang"], ["hang", "nvme77"], ["set", "nvme0", "nothing", "1"],
+                      ["set", "nvme0", "percentage_used", "256"], ["page", "nvme0", "smart", "/nowhere"],
+                      ["return", "nvme0"], ["wait", "nvme0", "commands>=1", "10ms"]):
+            done = host.control(*words, check=False)
+            assert done.returncode == 1 and done.stderr, (words, done)
+
+
+def test_exit_status_and_signals():
+    done = subprocess.run([SIM, "--scenario", DEFAULT, "--", "sh", "-c", "exit 7"])
+    assert done.returncode == 7
+    done = subprocess.run([SIM, "--scenario", DEFAULT, "--", "/nowhere"], capture_output=True)
+    assert done.returncode == 127
+    process = subprocess.Popen(
+        [SIM, "--scenario", DEFAULT, "--", "sh", "-c",
+         "trap 'exit 9' TERM; echo $EMBER_SIM_ROOT; while :; do sleep 0.05; done"],
+        stdout=subprocess.PIPE, text=True)
+    root = process.stdout.readline().strip()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 9
+    process.stdout.close()
+    assert not os.path.exists(root)
+
+
+def main():
+    if sys.argv[1:2] == ["--inside"]:
+        globals()["inside_" + sys.argv[2]](*sys.argv[3:])
+        return 0
+    tests = {name[5:]: f for name, f in globals().items() if name.startswith("test_")}
+    unknown = [name for name in sys.argv[1:] if name not in tests]
+    if unknown:
+        sys.exit(f"no such test: {unknown}; there are: {', '.join(tests)}")
+    passed = failed = 0
+    for name in sys.argv[1:] or tests:
+        begun = time.monotonic()
+        try:
+            note = tests[name]()
+        except Exception:  # a failed test must not end the run
+            print(f"FAILED {name}")
+            traceback.print_exc(file=sys.stdout)
+            failed += 1
+            continue
+        passed += 1
+        print(f"ok     {name} ({time.monotonic() - begun:.1f} s){': ' + note if note else ''}",
+              flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
