@@ -69,7 +69,8 @@ static json_t *states_json(const struct em_snapshot *snap)
 
 	count_states(snap, count);
 	for (unsigned s = 0; object && s < EM_STATE_COUNT; s++) {
-		if (json_object_set_new(object, em_drive_state_name(s), json_integer(count[s])) == 0)
+		if (json_object_set_new(object, em_drive_state_name(s), json_integer(count[s])) ==
+		    0)
 			continue;
 		json_decref(object);
 		return NULL;

@@ -7,7 +7,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
-/* A scrape that waits behind a history request on the same thread has to be answered in a second. */
+/* A scrape may wait behind this on the same thread, and has to be answered in a second. */
 #define DEADLINE_US (800 * EM_US_PER_MS)
 #define RETRY_S     2
 
@@ -117,8 +117,9 @@ static void answer_error(const struct em_call *call, struct em_reply *reply, int
 					 "with a step.");
 		break;
 	case -E2BIG:
-		em_reply_problem(reply, call, 400, "The answer would be too big. Ask for less time, "
-						   "or with a step or a smaller limit.");
+		em_reply_problem(reply, call, 400,
+				 "The answer would be too big. Ask for less time, "
+				 "or with a step or a smaller limit.");
 		break;
 	case -ENOMEM:
 		em_reply_problem(reply, call, 500, "Memory is short.");

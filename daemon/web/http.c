@@ -226,7 +226,8 @@ static bool has_body(struct MHD_Connection *connection)
 
 	if (find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING).count)
 		return true;
-	return length.count > 1 || (length.count && strspn(length.value, "0") != strlen(length.value));
+	return length.count > 1 ||
+	       (length.count && strspn(length.value, "0") != strlen(length.value));
 }
 
 /* Over TCP only programs of this host, and no web pages of others. */

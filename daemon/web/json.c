@@ -61,7 +61,8 @@ static json_t *bits_json(const struct em_field *field, const struct em_value *va
 	for (unsigned bit = 0; list && bit < 64; bit++) {
 		if (!(value->number >> bit & 1))
 			continue;
-		if (json_array_append_new(list, json_string(em_field_bit_name(field, bit, buf))) < 0) {
+		if (json_array_append_new(list, json_string(em_field_bit_name(field, bit, buf))) <
+		    0) {
 			json_decref(list);
 			return NULL;
 		}

@@ -26,7 +26,8 @@ static int fail(int err, const char *message, const char **ret_message)
 /* True when a connect finds nobody: the one who made the socket is gone. */
 static bool is_stale(const struct sockaddr_un *address)
 {
-	em_cleanup(em_closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	em_cleanup(em_closep) int fd =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
 	       errno == ECONNREFUSED;
@@ -37,8 +38,9 @@ static int clear_path(const struct sockaddr_un *address, const char **ret_messag
 	struct stat st;
 
 	if (lstat(address->sun_path, &st) < 0)
-		return errno == ENOENT ? 0 : fail(-errno, "the HTTP socket's path cannot be looked at",
-						  ret_message);
+		return errno == ENOENT ? 0
+				       : fail(-errno, "the HTTP socket's path cannot be looked at",
+					      ret_message);
 	if (!S_ISSOCK(st.st_mode))
 		return fail(-EEXIST, "something that is no socket is at the HTTP socket's path",
 			    ret_message);
@@ -160,8 +162,10 @@ int em_listen_tcp(const char *text, int *ret_fd, uint16_t *ret_port, const char 
 	int on = 1;
 
 	if (em_listen_parse(text, &address, &len, &port) < 0)
-		return fail(-EINVAL, "the address to listen on must be a loopback address and a port, "
-				     "like 127.0.0.1:9980 or [::1]:9980", ret_message);
+		return fail(-EINVAL,
+			    "the address to listen on must be a loopback address and a port, "
+			    "like 127.0.0.1:9980 or [::1]:9980",
+			    ret_message);
 	fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return fail(-errno, "no TCP socket can be made", ret_message);

@@ -164,7 +164,8 @@ static int read_arg(const struct em_param *param, int64_t now_us, struct em_arg 
 	return -EINVAL;
 }
 
-static void bad_arg(const struct em_call *call, const struct em_param *param, struct em_reply *reply)
+static void bad_arg(const struct em_call *call, const struct em_param *param,
+		    struct em_reply *reply)
 {
 	char min[64], max[64];
 

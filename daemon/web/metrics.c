@@ -79,7 +79,8 @@ static int add_family(struct em_metrics *m, const struct em_field *field)
 
 	*family = (struct family){ .name = field->metric_name, .help = field->help,
 				   .type = field->metric, .first = m->source_count };
-	if (field->type == EM_BITS && asprintf(&family->bit_name, "%s_bit", field->metric_name) < 0) {
+	if (field->type == EM_BITS &&
+	    asprintf(&family->bit_name, "%s_bit", field->metric_name) < 0) {
 		family->bit_name = NULL;
 		return -ENOMEM;
 	}

@@ -12,6 +12,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/metrics.c daemon/web/metrics.h \
 	daemon/web/openapi.c daemon/web/openapi.h \
 	daemon/web/routes.c daemon/web/route.h \
+	daemon/web/schema.c daemon/web/schema.h \
 	daemon/web/web.c daemon/web/web.h
 daemon_web_libember_web_a_CPPFLAGS = $(AM_CPPFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS)
 

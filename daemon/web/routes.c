@@ -11,7 +11,7 @@ static const struct em_param history_params[EM_HISTORY_PARAM_COUNT] = {
 	[EM_HISTORY_FIELD] = { .name = "field", .type = EM_PARAM_NAME, .required = true,
 			       .help = "The key of the value, as in the page documents." },
 	[EM_HISTORY_FROM] = { .name = "from", .type = EM_PARAM_TIME, .fallback = "-24h",
-			      .help = "First moment: RFC 3339, seconds since 1970, now, or -15min." },
+			      .help = "First moment: RFC 3339, seconds since 1970, now, -15min." },
 	[EM_HISTORY_TO] = { .name = "to", .type = EM_PARAM_TIME, .fallback = "now",
 			    .help = "The moment after the last one, in the same forms as from." },
 	[EM_HISTORY_STEP] = { .name = "step", .type = EM_PARAM_DURATION,

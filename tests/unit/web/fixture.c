@@ -146,8 +146,9 @@ struct em_snapshot *make_fleet(void)
 struct em_reply ask_with(const struct em_context *context, const struct em_snapshot *snap,
 			 const char *method, const char *uri)
 {
-	struct em_call call = { .context = context, .snap = snap, .now_us = NOW_US,
-				.now_mono_us = NOW_MONO_US };
+	struct em_call call = {
+		.context = context, .snap = snap, .now_us = NOW_US, .now_mono_us = NOW_MONO_US
+	};
 	struct em_reply reply = { 0 };
 
 	if (em_route_resolve(&call, method, uri, &reply))
@@ -158,7 +159,8 @@ struct em_reply ask_with(const struct em_context *context, const struct em_snaps
 
 struct em_reply ask(const struct em_snapshot *snap, const char *method, const char *uri)
 {
-	struct em_context context = { .version = "1.2.3", .started_us = NOW_US - 60000000,
+	struct em_context context = { .version = "1.2.3",
+				      .started_us = NOW_US - 60000000,
 				      .started_mono_us = NOW_MONO_US - 60000000,
 				      .metrics = em_metrics_new() };
 	struct em_reply reply;

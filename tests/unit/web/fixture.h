@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include "daemon/web/route.h"
 
-#define NOW_US      INT64_C(1792888200000000) /* 2026-10-25T00:30:00Z */
-#define NOW_MONO_US UINT64_C(5000000000)
+#define NOW_US	      INT64_C(1792888200000000) /* 2026-10-25T00:30:00Z */
+#define NOW_MONO_US   UINT64_C(5000000000)
 #define MODEL_HOSTILE "PCIe3 \"1.6TB\" \\NVMe??? Adapter"
 
 /* A drive in state ok, without any page. */

@@ -32,7 +32,8 @@ static struct em_web *web;
 
 static uint16_t free_port(void)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(in);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -91,7 +92,8 @@ static int connect_unix(void)
 
 static int connect_tcp(void)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port),
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons(port),
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -232,7 +234,8 @@ START_TEST(methods)
 	ck_assert(has_header(answer, "\r\nAllow: GET, HEAD\r\n"));
 	ck_assert(has_header(answer, "\r\nContent-Type: application/problem+json\r\n"));
 	free(answer);
-	expect(connect_unix(), "POST /v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 405);
+	expect(connect_unix(), "POST /v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+	       405);
 	expect(connect_unix(), "POST /v1/none HTTP/1.1\r\nHost: x\r\n\r\n", 404);
 	expect_tcp(405, "DELETE /v1/none HTTP/1.1\r\n%s\r\n", host);
 	expect_tcp(405, "OPTIONS * HTTP/1.1\r\n%s\r\n", host);
@@ -242,11 +245,13 @@ END_TEST
 START_TEST(bodies_are_refused_first)
 {
 	expect(connect_unix(), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 413);
-	expect(connect_unix(), "POST /v1/none HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n", 413);
+	expect(connect_unix(), "POST /v1/none HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n",
+	       413);
+	expect(connect_unix(), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10737418240\r\n\r\n",
+	       413);
 	expect(connect_unix(),
-	       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10737418240\r\n\r\n", 413);
-	expect(connect_unix(),
-	       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+	       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+	       "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
 	       413);
 	expect_tcp(413, "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 9\r\n\r\n");
 	expect(connect_unix(), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400);
@@ -268,7 +273,8 @@ START_TEST(tcp_is_for_this_host)
 	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", host, address);
 	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://evil.example\r\n\r\n", host);
 	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: null\r\n\r\n", host);
-	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n", host, port);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n", host,
+		   port);
 }
 END_TEST
 
@@ -368,9 +374,11 @@ static void put_reading(int64_t at_us, const char *bytes_written, int64_t celsiu
 
 	for (unsigned i = 0; i < t->column_count; i++) {
 		if (!strcmp(t->columns[i], "bytes_written"))
-			cells[i] = (struct em_store_cell){ .kind = EM_CELL_TEXT, .text = bytes_written };
+			cells[i] = (struct em_store_cell){ .kind = EM_CELL_TEXT,
+							   .text = bytes_written };
 		if (!strcmp(t->columns[i], "temperature_celsius") && celsius)
-			cells[i] = (struct em_store_cell){ .kind = EM_CELL_INT, .integer = celsius };
+			cells[i] =
+				(struct em_store_cell){ .kind = EM_CELL_INT, .integer = celsius };
 	}
 	ck_assert_int_eq(em_store_put_row(store, table, "00000000000000a0", 0, at_us, cells), 0);
 }
@@ -442,7 +450,8 @@ START_TEST(history_of_a_real_store)
 	ck_text(root, "points.0.value", "\"\\");
 	json_decref(root);
 
-	root = history("field=temperature_celsius&from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z");
+	root = history(
+		"field=temperature_celsius&from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z");
 	ck_assert_uint_eq(json_array_size(at(root, "points")), 0);
 	json_decref(root);
 }
@@ -465,8 +474,9 @@ START_TEST(snapshots_change_while_they_are_read)
 	publishing = true;
 	ck_assert_int_eq(pthread_create(&thread, NULL, publish, NULL), 0);
 	for (unsigned i = 0; i < 200; i++)
-		expect(connect_unix(), i % 2 ? "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
-					     : "GET /v1/drives/nvme0/smart HTTP/1.1\r\nHost: x\r\n\r\n",
+		expect(connect_unix(),
+		       i % 2 ? "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+			     : "GET /v1/drives/nvme0/smart HTTP/1.1\r\nHost: x\r\n\r\n",
 		       200);
 	publishing = false;
 	pthread_join(thread, NULL);

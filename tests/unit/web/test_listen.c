@@ -30,10 +30,28 @@ START_TEST(only_loopback_with_a_port)
 {
 	static const char *const good[] = { "127.0.0.1:9980", "127.1.2.3:1", "[::1]:9980" };
 	static const char *const bad[] = {
-		"", ":9980", "0.0.0.0:9980", "10.0.0.1:9980", "[::]:9980", "[fe80::1]:9980", "::1:9980",
-		"[::ffff:127.0.0.1]:9980", "localhost:9980", "127.0.0.1", "127.0.0.1:", "[::1]",
-		"127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:99x", "127.0.0.1:0x50", "127.0.0.1:9980 ",
-		"127.1:9980", "[127.0.0.1]:9980", "128.0.0.1:9980", "[::1:9980", "127.0.0.1:-1",
+		"",
+		":9980",
+		"0.0.0.0:9980",
+		"10.0.0.1:9980",
+		"[::]:9980",
+		"[fe80::1]:9980",
+		"::1:9980",
+		"[::ffff:127.0.0.1]:9980",
+		"localhost:9980",
+		"127.0.0.1",
+		"127.0.0.1:",
+		"[::1]",
+		"127.0.0.1:0",
+		"127.0.0.1:65536",
+		"127.0.0.1:99x",
+		"127.0.0.1:0x50",
+		"127.0.0.1:9980 ",
+		"127.1:9980",
+		"[127.0.0.1]:9980",
+		"128.0.0.1:9980",
+		"[::1:9980",
+		"127.0.0.1:-1",
 	};
 	struct sockaddr_storage address;
 	uint16_t port;
@@ -43,7 +61,8 @@ START_TEST(only_loopback_with_a_port)
 		ck_assert_msg(em_listen_parse(good[i], &address, &len, &port) == 0, "%s", good[i]);
 	ck_assert_uint_eq(port, 9980);
 	for (size_t i = 0; i < EM_COUNT(bad); i++)
-		ck_assert_msg(em_listen_parse(bad[i], &address, &len, &port) == -EINVAL, "%s", bad[i]);
+		ck_assert_msg(em_listen_parse(bad[i], &address, &len, &port) == -EINVAL, "%s",
+			      bad[i]);
 }
 END_TEST
 
@@ -52,10 +71,23 @@ START_TEST(hosts)
 	static const char *const good[] = { "localhost:9980", "LOCALHOST:9980", "127.0.0.1:9980",
 					    "[::1]:9980", "127.0.0.2:9980" };
 	static const char *const bad[] = {
-		"", "localhost", "localhost:80", "localhost:09981", "evil.example:9980",
-		"localhost.evil.example:9980", "127.0.0.1.evil.example:9980", "evil@localhost:9980",
-		"localhost:9980:9980", "localhost:9980/", "localhost.:9980", "[::1]", "::1:9980",
-		"127.0.0.1:9980,evil.example", "0.0.0.0:9980", "192.168.0.1:9980", "[::]:9980",
+		"",
+		"localhost",
+		"localhost:80",
+		"localhost:09981",
+		"evil.example:9980",
+		"localhost.evil.example:9980",
+		"127.0.0.1.evil.example:9980",
+		"evil@localhost:9980",
+		"localhost:9980:9980",
+		"localhost:9980/",
+		"localhost.:9980",
+		"[::1]",
+		"::1:9980",
+		"127.0.0.1:9980,evil.example",
+		"0.0.0.0:9980",
+		"192.168.0.1:9980",
+		"[::]:9980",
 	};
 
 	for (size_t i = 0; i < EM_COUNT(good); i++)

@@ -83,12 +83,12 @@ START_TEST(hostile_labels_are_escaped)
 {
 	char *page = page_of(fleet);
 
-	ck_assert_msg(
-		has_line(page, "ember_drive_info{device=\"nvme10\",serial=\"SN0000000001-3?\","
+	ck_assert_msg(has_line(page,
+			       "ember_drive_info{device=\"nvme10\",serial=\"SN0000000001-3?\","
 			       "id=\"20000000000000d3\",model=\"PCIe3 \\\"1.6TB\\\" \\\\NVMe??? "
 			       "Adapter\",firmware=\"0101?\",address=\"0000:01:00.0\","
 			       "transport=\"pcie\"} 1"),
-		"%s", page);
+		      "%s", page);
 	free(page);
 }
 END_TEST
@@ -123,10 +123,12 @@ END_TEST
 /* A drive that goes on answering but no longer with a reading would look alive for ever. */
 START_TEST(frozen_values_end)
 {
-	static const enum em_read_status ended[] = { EM_READ_NEVER, EM_READ_NO_READING, EM_READ_SHORT,
-						     EM_READ_REFUSED, EM_READ_STATUS, EM_READ_DENIED,
+	static const enum em_read_status ended[] = { EM_READ_NEVER,	 EM_READ_NO_READING,
+						     EM_READ_SHORT,	 EM_READ_REFUSED,
+						     EM_READ_STATUS,	 EM_READ_DENIED,
 						     EM_READ_HOST_ERROR, EM_READ_UNSUPPORTED };
-	static const enum em_read_status passing[] = { EM_READ_TIMEOUT, EM_READ_BUSY, EM_READ_STUCK };
+	static const enum em_read_status passing[] = { EM_READ_TIMEOUT, EM_READ_BUSY,
+						       EM_READ_STUCK };
 
 	for (size_t i = 0; i < EM_COUNT(ended); i++) {
 		char *page;
@@ -229,7 +231,8 @@ START_TEST(form)
 }
 END_TEST
 
-/* A drive, its twin with the same serial, and one that left the name nvme0 and the serial behind. */
+/* A drive, its twin with the same serial, and one that left the name nvme0 and the serial behind.
+ */
 START_TEST(twins_stay_two)
 {
 	struct em_drive_snap *d[4] = {

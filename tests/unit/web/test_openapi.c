@@ -88,9 +88,7 @@ static bool has_type(json_t *value, json_t *type)
 
 	if (json_is_string(type))
 		return is_type(value, json_string_value(type));
-	json_array_foreach(type, i, one)
-		if (is_type(value, json_string_value(one)))
-			return true;
+	json_array_foreach(type, i, one) if (is_type(value, json_string_value(one))) return true;
 	return false;
 }
 
@@ -104,28 +102,28 @@ static void check_object(json_t *value, json_t *schema, const char *where)
 
 	ck_assert_uint_eq(json_object_size(properties),
 			  json_array_size(json_object_get(schema, "required")));
-	json_object_foreach(properties, key, child) {
+	json_object_foreach(properties, key, child)
+	{
 		snprintf(path, sizeof(path), "%s.%s", where, key);
 		ck_assert_msg(json_object_get(value, key) != NULL, "%s is missing", path);
 		check_value(json_object_get(value, key), child, path);
 	}
-	json_object_foreach(value, key, child)
-		ck_assert_msg(json_object_get(properties, key) != NULL, "%s.%s is not in the schema",
-			      where, key);
+	json_object_foreach(value, key, child) ck_assert_msg(
+		json_object_get(properties, key) != NULL, "%s.%s is not in the schema", where, key);
 }
 
 /* The part of JSON Schema that the document uses. */
 static void check_value(json_t *value, json_t *schema, const char *where)
 {
-	json_t *reference = json_object_get(schema, "$ref"), *names = json_object_get(schema, "enum");
+	json_t *reference = json_object_get(schema, "$ref"),
+	       *names = json_object_get(schema, "enum");
 	json_t *items = json_object_get(schema, "items"), *item;
 	bool named = false;
 	size_t i;
 
 	if (reference) {
 		const char *name = strrchr(json_string_value(reference), '/') + 1;
-		json_t *target =
-			json_object_get(at(document, "components.schemas"), name);
+		json_t *target = json_object_get(at(document, "components.schemas"), name);
 
 		ck_assert_msg(target != NULL, "no schema %s", name);
 		check_value(value, target, where);
@@ -133,12 +131,12 @@ static void check_value(json_t *value, json_t *schema, const char *where)
 	}
 	ck_assert_msg(has_type(value, json_object_get(schema, "type")), "%s is of another type",
 		      where);
-	json_array_foreach(names, i, item)
-		named |= json_equal(item, value);
+	json_array_foreach(names, i, item) named |= json_equal(item, value);
 	ck_assert_msg(!names || named, "%s is none of the names", where);
 	if (json_is_object(value) && json_object_get(schema, "properties"))
 		check_object(value, schema, where);
-	json_array_foreach(value, i, item) {
+	json_array_foreach(value, i, item)
+	{
 		ck_assert_msg(items != NULL, "%s has no items schema", where);
 		check_value(item, items, where);
 	}

@@ -36,10 +36,24 @@ static void expect_problem(const char *method, const char *uri, unsigned status,
 START_TEST(unknown_paths_are_404)
 {
 	static const char *const paths[] = {
-		"/v1", "/v1/", "/v1/drives/", "/v1/drive", "/v2/drives", "//v1/drives", "/v1//drives",
-		"/v1/drives/nvme0/", "/v1/drives/nvme0/smart/", "/v1/drives/nvme0/smart/x",
-		"/v1/drives/../health", "/v1/drives/%2e%2e/health/x", "/metrics/", "v1/health", "*",
-		"", "http://localhost/v1/health", "/v1%2fhealth",
+		"/v1",
+		"/v1/",
+		"/v1/drives/",
+		"/v1/drive",
+		"/v2/drives",
+		"//v1/drives",
+		"/v1//drives",
+		"/v1/drives/nvme0/",
+		"/v1/drives/nvme0/smart/",
+		"/v1/drives/nvme0/smart/x",
+		"/v1/drives/../health",
+		"/v1/drives/%2e%2e/health/x",
+		"/metrics/",
+		"v1/health",
+		"*",
+		"",
+		"http://localhost/v1/health",
+		"/v1%2fhealth",
 	};
 
 	for (size_t i = 0; i < EM_COUNT(paths); i++)
@@ -60,7 +74,8 @@ END_TEST
 
 START_TEST(every_route_refuses_other_methods)
 {
-	static const char *const methods[] = { "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "X" };
+	static const char *const methods[] = { "POST",	  "PUT", "DELETE", "PATCH",
+					       "OPTIONS", "get", "X" };
 
 	for (unsigned i = 0; i < em_route_count; i++) {
 		for (size_t m = 0; m < EM_COUNT(methods); m++) {
@@ -143,11 +158,13 @@ END_TEST
 /* A plus is a plus: time zones may be written without encoding. No store: 503, so it was valid. */
 START_TEST(good_parameters_pass)
 {
-	expect_problem("GET",
-		       "/v1/drives/nvme0/history?field=percentage_used&from=2026-10-25T02:30:00+02:00"
-		       "&to=2026-10-25T01:30:00Z&step=5min&limit=100000&nsid=0",
-		       503, "no history");
-	expect_problem("GET", "/v1/drives/nvme0/history?&field=percentage_used&", 503, "no history");
+	expect_problem(
+		"GET",
+		"/v1/drives/nvme0/history?field=percentage_used&from=2026-10-25T02:30:00+02:00"
+		"&to=2026-10-25T01:30:00Z&step=5min&limit=100000&nsid=0",
+		503, "no history");
+	expect_problem("GET", "/v1/drives/nvme0/history?&field=percentage_used&", 503,
+		       "no history");
 }
 END_TEST
 
@@ -156,8 +173,12 @@ START_TEST(drives_are_found)
 	static const struct {
 		const char *id, *device;
 	} good[] = {
-		{ "00000000000000a0", "nvme0" }, { "SN-A-0002", "nvme1" }, { "nvme10", "nvme10" },
-		{ "1000", "nvme2" }, { "SN-B", "nvme2" }, { "SN0000000001-3%3f", "nvme10" },
+		{ "00000000000000a0", "nvme0" },
+		{ "SN-A-0002", "nvme1" },
+		{ "nvme10", "nvme10" },
+		{ "1000", "nvme2" },
+		{ "SN-B", "nvme2" },
+		{ "SN0000000001-3%3f", "nvme10" },
 	};
 	char uri[128];
 

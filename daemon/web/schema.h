@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * schema - the JSON Schemas of all replies: pages from their field tables, the few objects that the
+ * handlers make by hand from tables in schema.c, to which a test holds the handlers.
+ *
+ * Owns:     every function returns a new reference, NULL when memory is short.
+ * Threads:  any. Blocking: never.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include "lib/nvme/page.h"
+
+#define EM_SCHEMA_NAME_SIZE 64
+
+/* All schemas by name. */
+json_t *em_schemas(void);
+/* {"$ref": …} to one of them. */
+json_t *em_schema_reference(const char *name);
+/* {"type": type}, or also null. */
+json_t *em_schema_of_type(const char *type, bool null);
+/* The name of a page document's schema. */
+void em_schema_page_name(const struct em_page *page, char buf[EM_SCHEMA_NAME_SIZE]);
