@@ -45,6 +45,18 @@ START_TEST(every_migration_runs_once_and_from_nothing)
 }
 END_TEST
 
+START_TEST(every_commit_reaches_the_disk)
+{
+	struct em_db *db = NULL;
+	char buf[128];
+
+	ck_assert_int_eq(em_db_open(&db, &description, message), 0);
+	ck_assert_str_eq(outside_get(em_db_handle(db), "PRAGMA synchronous", buf), "2");
+	ck_assert_str_eq(outside_get(em_db_handle(db), "PRAGMA foreign_keys", buf), "1");
+	em_db_close(db);
+}
+END_TEST
+
 START_TEST(an_upgrade_keeps_a_copy)
 {
 	char buf[128];
@@ -270,6 +282,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, start, remove_dir);
 	tcase_add_test(tcase, every_migration_runs_once_and_from_nothing);
+	tcase_add_test(tcase, every_commit_reaches_the_disk);
 	tcase_add_test(tcase, an_upgrade_keeps_a_copy);
 	tcase_add_test(tcase, a_migration_that_fails_changes_nothing);
 	tcase_add_test(tcase, a_newer_file_is_left_alone);
