@@ -171,7 +171,10 @@ int em_listen_tcp(const char *text, int *ret_fd, uint16_t *ret_port, const char 
 		return fail(-errno, "no TCP socket can be made", ret_message);
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0)
-		return fail(-errno, "the TCP address cannot be listened on", ret_message);
+		return fail(-errno,
+			    errno == EADDRINUSE ? "another program listens on the TCP address"
+						: "the TCP address cannot be listened on",
+			    ret_message);
 	*ret_fd = em_steal_fd(&fd);
 	*ret_port = port;
 	return 0;
