@@ -86,12 +86,13 @@ static int do_log(struct call *call)
 	for (uint64_t i = first; i < d->log_count; i++) {
 		const struct sim_log_entry *e = &d->log[i % SIM_LOG_MAX];
 
-		em_buf_addf(call->reply,
-			    "%s\n{\"seconds\":%.6f,\"opcode\":%u,\"nsid\":%u,\"cdw10\":%u,"
-			    "\"cdw11\":%u,\"data_len\":%u,\"timeout_ms\":%u,\"ret\":%d,\"command\":",
-			    i > first ? "," : "", (double)(e->at_us - call->srv->started_us) / 1e6,
-			    e->cmd.opcode, e->cmd.nsid, e->cmd.cdw10, e->cmd.cdw11,
-			    e->cmd.data_len, e->cmd.timeout_ms, e->ret);
+		em_buf_addf(
+			call->reply,
+			"%s\n{\"seconds\":%.6f,\"opcode\":%u,\"nsid\":%u,\"cdw10\":%u,"
+			"\"cdw11\":%u,\"data_len\":%u,\"timeout_ms\":%u,\"ret\":%d,\"command\":",
+			i > first ? "," : "", (double)(e->at_us - call->srv->started_us) / 1e6,
+			e->cmd.opcode, e->cmd.nsid, e->cmd.cdw10, e->cmd.cdw11, e->cmd.data_len,
+			e->cmd.timeout_ms, e->ret);
 		add_page_name(call->reply, e->cmd.opcode, sim_model_page_of(&e->cmd));
 		em_buf_adds(call->reply, "}");
 	}
@@ -119,8 +120,8 @@ static int do_vanish(struct call *call)
 
 static int do_return(struct call *call)
 {
-	const char *as = call->count == 2 && strcmp(call->args[0], "as") == 0 ? call->args[1]
-									       : NULL;
+	const char *as =
+		call->count == 2 && strcmp(call->args[0], "as") == 0 ? call->args[1] : NULL;
 	int r;
 
 	if (call->count != 0 && !as)

@@ -118,6 +118,8 @@ static void answer_hello(struct sim_server *srv, struct sim_device_conn *conn,
 		conn->exclusive = nsid && exclusive;
 	}
 	send(conn->watch.fd, &info, sizeof(info), MSG_NOSIGNAL | MSG_DONTWAIT);
+	/* There is no block I/O: a read finds the end instead of waiting for ever. */
+	shutdown(conn->watch.fd, SHUT_WR);
 }
 
 /* ---- answers ---- */
@@ -402,8 +404,8 @@ static void answer_ioctl(struct sim_device_conn *conn, const struct sim_request 
 		break;
 	case (uint32_t)NVME_IOCTL_IO_CMD:
 	case (uint32_t)NVME_IOCTL_IO64_CMD:
-		answer_error(reply_fd, conn->nsid && req->cmd.nsid == conn->nsid ? EOPNOTSUPP
-										  : EINVAL);
+		answer_error(reply_fd,
+			     conn->nsid && req->cmd.nsid == conn->nsid ? EOPNOTSUPP : EINVAL);
 		break;
 	case NVME_IOCTL_RESET:
 		if (conn->nsid == 0)
@@ -485,7 +487,7 @@ static void on_device(struct sim_server *srv, struct sim_watch *watch, uint32_t 
 		return;
 	if (n <= 0) {
 		close_conn(srv, conn);
-	} else if (n == sizeof(hello) && reply_fd < 0) {
+	} else if (n == sizeof(hello) && reply_fd < 0 && !conn->host) {
 		memcpy(&hello, message, sizeof(hello));
 		answer_hello(srv, conn, &hello);
 	} else if (n >= (ssize_t)sizeof(req) && reply_fd >= 0 && conn->host) {

@@ -281,8 +281,8 @@ uint16_t sim_model_self_test(struct sim_drive *drive, struct sim_exec *x)
 }
 
 static const enum sim_page log_pages[256] = {
-	[0x01] = SIM_PAGE_ERROR,    [0x02] = SIM_PAGE_SMART,	[0x03] = SIM_PAGE_FIRMWARE,
-	[0x05] = SIM_PAGE_EFFECTS,  [0x06] = SIM_PAGE_SELFTEST, [0x81] = SIM_PAGE_SANITIZE,
+	[0x01] = SIM_PAGE_ERROR,   [0x02] = SIM_PAGE_SMART,    [0x03] = SIM_PAGE_FIRMWARE,
+	[0x05] = SIM_PAGE_EFFECTS, [0x06] = SIM_PAGE_SELFTEST, [0x81] = SIM_PAGE_SANITIZE,
 	[0xca] = SIM_PAGE_VENDOR,
 };
 

@@ -19,7 +19,8 @@
 #define SIM_COUNTS_MAX	   96
 #define SIM_LOG_MAX	   256
 
-/* NVMe statuses as Linux returns them: SCT << 8 | SC, with More (2000h) and Do Not Retry (4000h). */
+/* NVMe statuses as Linux returns them: SCT << 8 | SC, with More (2000h) and Do Not Retry (4000h).
+ */
 #define SIM_ST_OPCODE	      0x4001
 #define SIM_ST_FIELD	      0x4002
 #define SIM_ST_NSID	      0x400b

@@ -32,10 +32,10 @@ static void lay_out_ns(const struct sim_drive *drive, const struct sim_namespace
 		memcpy(out, drive->page[SIM_PAGE_NAMESPACE], 4096);
 		return;
 	}
-	out[25] = 1;			 /* two formats, 0-based */
-	out[128 + 2] = 9;		 /* LBA format 0: 512 bytes */
-	out[132 + 2] = 12;		 /* LBA format 1: 4096 bytes */
-	out[128 + 3] = 2;		 /* relative performance: good, and best */
+	out[25] = 1;	   /* two formats, 0-based */
+	out[128 + 2] = 9;  /* LBA format 0: 512 bytes */
+	out[132 + 2] = 12; /* LBA format 1: 4096 bytes */
+	out[128 + 3] = 2;  /* relative performance: good, and best */
 	out[132 + 3] = 0;
 	if (!ns)
 		return;

@@ -155,7 +155,8 @@ static int ask(int fd, const struct sim_request *req, const void *out, size_t ou
 	close(pair[0]);
 	if (n >= (ssize_t)sizeof(*reply))
 		return 0;
-	errno = ENODEV; /* the simulator is gone */
+	if (n >= 0 || errno != EFAULT)
+		errno = ENODEV; /* the simulator is gone */
 	return -1;
 }
 

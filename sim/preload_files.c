@@ -330,8 +330,8 @@ SIM_EXPORT int fstatfs64(int fd, struct statfs64 *st)
 static ssize_t readlink_at(int dirfd, const char *path, char *out, size_t size)
 {
 	char buf[PATH_MAX], target[PATH_MAX];
-	ssize_t n = SIM_REAL(readlinkat)(dirfd, sim_map_at(dirfd, path, buf), target,
-					 sizeof(target));
+	ssize_t n =
+		SIM_REAL(readlinkat)(dirfd, sim_map_at(dirfd, path, buf), target, sizeof(target));
 
 	if (n < 0)
 		return n;
@@ -357,8 +357,7 @@ static ssize_t readlink_proc(const char *path, char *out, size_t size)
 
 SIM_EXPORT ssize_t readlinkat(int dirfd, const char *path, char *out, size_t size)
 {
-	return is_proc(path) ? readlink_proc(path, out, size)
-			     : readlink_at(dirfd, path, out, size);
+	return is_proc(path) ? readlink_proc(path, out, size) : readlink_at(dirfd, path, out, size);
 }
 
 SIM_EXPORT ssize_t readlink(const char *path, char *out, size_t size)

@@ -59,9 +59,9 @@ SIM_EXPORT int getsockname(int fd, struct sockaddr *addr, socklen_t *len)
 
 SIM_EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
-	bool netlink_only = level == SOL_NETLINK ||
-			    (level == SOL_SOCKET &&
-			     (name == SO_ATTACH_FILTER || name == SO_DETACH_FILTER));
+	bool netlink_only =
+		level == SOL_NETLINK ||
+		(level == SOL_SOCKET && (name == SO_ATTACH_FILTER || name == SO_DETACH_FILTER));
 
 	/* Filters compare hashes that only save work: receivers check the words again. */
 	if (netlink_only && is_uevent_socket(fd))
@@ -80,7 +80,7 @@ static void dress_sender(void *name, socklen_t size, uint32_t groups)
 static uint32_t group_of(const struct iovec *iov, size_t count)
 {
 	return count > 0 && iov[0].iov_len >= 8 && memcmp(iov[0].iov_base, "libudev", 8) == 0 ? 2
-											     : 1;
+											      : 1;
 }
 
 /* Only root's events count; the simulator may run as anybody. */

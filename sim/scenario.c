@@ -112,8 +112,7 @@ static int set_plan(const struct reader *r, const char *value)
 	return sim_server_plan(r->srv, at, r->srv->host_count, value + used);
 }
 
-static int set_page(const struct reader *r, struct sim_drive *d, const char *key,
-		    const char *value)
+static int set_page(const struct reader *r, struct sim_drive *d, const char *key, const char *value)
 {
 	char name[32], path[PATH_MAX], error[PATH_MAX + 128];
 	int page;
@@ -181,8 +180,7 @@ static int set_value(const struct reader *r, struct sim_drive *d, const char *ke
 	/* Copies of one section must not share a serial: %n stands for the copy's number. */
 	if (strstr(value, "%n")) {
 		snprintf(numbered, sizeof(numbered), "%.*s%05u%s",
-			 (int)(strstr(value, "%n") - value), value, copy,
-			 strstr(value, "%n") + 2);
+			 (int)(strstr(value, "%n") - value), value, copy, strstr(value, "%n") + 2);
 		value = numbered;
 	}
 	e = set_host_value(d, key, value);
@@ -259,21 +257,26 @@ static bool names_namespaces(const struct reader *r)
 	return setting_of(r, "namespace") != NULL;
 }
 
-static int end_section(struct reader *r)
+static int make_drives(struct reader *r)
 {
-	unsigned line = r->line;
 	const char *product = setting_of(r, "product"), *repeat = setting_of(r, "repeat");
 	uint64_t copies = 1;
 	int e = 0;
 
-	if (r->section == DRIVE_SECTION) {
-		if (!product)
-			return fail(r, -EINVAL, "a drive needs product = NAME");
-		if (repeat && em_parse_u64(repeat, 0, DRIVES_MAX, &copies) < 0)
-			return fail(r, -EINVAL, "repeat takes 0 to %u", DRIVES_MAX);
-		for (unsigned i = 0; i < copies && e == 0; i++)
-			e = make_drive(r, product, i);
-	}
+	if (!product)
+		return fail(r, -EINVAL, "a drive needs product = NAME");
+	if (repeat && em_parse_u64(repeat, 0, DRIVES_MAX, &copies) < 0)
+		return fail(r, -EINVAL, "repeat takes 0 to %u", DRIVES_MAX);
+	for (unsigned i = 0; i < copies && e == 0; i++)
+		e = make_drive(r, product, i);
+	return e;
+}
+
+static int end_section(struct reader *r)
+{
+	unsigned line = r->line;
+	int e = r->section == DRIVE_SECTION ? make_drives(r) : 0;
+
 	for (unsigned i = 0; i < r->count; i++) {
 		free(r->settings[i].key);
 		free(r->settings[i].value);

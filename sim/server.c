@@ -32,8 +32,7 @@ static void on_smart_event(struct sim_drive *drive, uint32_t dw0)
 
 int sim_server_add_drive(struct sim_server *srv, struct sim_drive *drive)
 {
-	struct sim_host *bigger =
-		realloc(srv->hosts, (srv->host_count + 1) * sizeof(*srv->hosts));
+	struct sim_host *bigger = realloc(srv->hosts, (srv->host_count + 1) * sizeof(*srv->hosts));
 
 	if (!bigger) {
 		sim_drive_free(drive);
@@ -97,8 +96,8 @@ static int listen_on(struct sim_server *srv, struct sim_watch *watch, const char
 	watch->fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (watch->fd < 0)
 		return -errno;
-	if (bind(watch->fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-	    chmod(path, 0666) < 0 || listen(watch->fd, SOMAXCONN) < 0)
+	if (bind(watch->fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || chmod(path, 0666) < 0 ||
+	    listen(watch->fd, SOMAXCONN) < 0)
 		return -errno;
 	return sim_server_watch(srv, watch, EPOLLIN);
 }

@@ -7,9 +7,9 @@
  * with a deadline, so a hung drive delays no other.
  *
  *   server.c   loop, listening sockets, the command's process
- *   kernel.c   what Linux does between a program and a drive: open, ioctl, timeouts, reset, hot plug
- *   uevent.c   messages of kernel and udev
- *   control.c  words that change drives and ask about them, from the socket or from a scenario
+ *   kernel.c   what Linux does between a program and a drive: open, ioctl, timeouts, reset, hot
+ * plug uevent.c   messages of kernel and udev control.c  words that change drives and ask about
+ * them, from the socket or from a scenario
  */
 #include <stdint.h>
 #include <sys/types.h>

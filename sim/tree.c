@@ -222,8 +222,8 @@ static void add_namespace(struct place *p, const struct sim_drive *d,
 
 	sim_devpath(d, ns, devpath);
 	sim_node_name(d, ns, node);
-	snprintf(eui, sizeof(eui), "%02x%02x%02x%02x%02x%02x%02x%02x", e[0], e[1], e[2], e[3],
-		 e[4], e[5], e[6], e[7]);
+	snprintf(eui, sizeof(eui), "%02x%02x%02x%02x%02x%02x%02x%02x", e[0], e[1], e[2], e[3], e[4],
+		 e[5], e[6], e[7]);
 	enter(p, "/sys%s/queue", devpath);
 	put(p, "logical_block_size", "%u\n", block);
 	put(p, "physical_block_size", "%u\n", block);
@@ -414,10 +414,18 @@ static const char *base_directory(void)
 int sim_tree_create(char *root)
 {
 	static const char *const dirs[] = {
-		"/dev",		   "/run/udev/data",	 "/run/udev/tags",
-		"/sys/class/nvme", "/sys/class/nvme-subsystem", "/sys/class/block",
-		"/sys/block",	   "/sys/dev/block",	 "/sys/dev/char",
-		"/sys/bus/pci/devices", "/sys/bus/pci/drivers/nvme", "/sys/devices/pci0000:00",
+		"/dev",
+		"/run/udev/data",
+		"/run/udev/tags",
+		"/sys/class/nvme",
+		"/sys/class/nvme-subsystem",
+		"/sys/class/block",
+		"/sys/block",
+		"/sys/dev/block",
+		"/sys/dev/char",
+		"/sys/bus/pci/devices",
+		"/sys/bus/pci/drivers/nvme",
+		"/sys/devices/pci0000:00",
 		"/sys/devices/virtual",
 	};
 	char *real = NULL;

@@ -15,7 +15,8 @@
 #define SIM_MAJOR_CTRL	241
 #define SIM_MAJOR_BLOCK 259
 
-/* Makes a root below $TMPDIR (or /dev/shm, /tmp) with the empty trees in it. root: SIM_PATH_MAX bytes. */
+/* Makes a root below $TMPDIR (or /dev/shm, /tmp) with the empty trees in it. root: SIM_PATH_MAX
+ * bytes. */
 int sim_tree_create(char *root);
 void sim_tree_destroy(const char *root);
 int sim_tree_add(const char *root, const struct sim_drive *drive);

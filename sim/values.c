@@ -176,8 +176,8 @@ static const char *const page_names[SIM_PAGE_COUNT] = {
 
 /* The log that a page given as a file makes the drive support. */
 static const uint8_t page_log[SIM_PAGE_COUNT] = {
-	[SIM_PAGE_ERROR] = 0x01,    [SIM_PAGE_SMART] = 0x02,	[SIM_PAGE_FIRMWARE] = 0x03,
-	[SIM_PAGE_EFFECTS] = 0x05,  [SIM_PAGE_SELFTEST] = 0x06, [SIM_PAGE_SANITIZE] = 0x81,
+	[SIM_PAGE_ERROR] = 0x01,   [SIM_PAGE_SMART] = 0x02,    [SIM_PAGE_FIRMWARE] = 0x03,
+	[SIM_PAGE_EFFECTS] = 0x05, [SIM_PAGE_SELFTEST] = 0x06, [SIM_PAGE_SANITIZE] = 0x81,
 	[SIM_PAGE_VENDOR] = 0xca,
 };
 
@@ -189,7 +189,8 @@ int sim_page_by_name(const char *name)
 	return -ENOENT;
 }
 
-/* "00000010: 04 3a 01 64" or "00000010: 043a 0164  .:.d": bytes end at two blanks or a non-digit. */
+/* "00000010: 04 3a 01 64" or "00000010: 043a 0164  .:.d": bytes end at two blanks or a non-digit.
+ */
 static int read_line(const char *line, uint8_t *page, size_t size)
 {
 	char *end;
@@ -250,12 +251,24 @@ static const struct opcode_name {
 	uint8_t opcode;
 	const char *name;
 } opcode_names[] = {
-	{ 0x02, "get-log" },	      { 0x06, "identify" },	  { 0x08, "abort" },
-	{ 0x09, "set-features" },     { 0x0a, "get-features" },	  { 0x0d, "ns-management" },
-	{ 0x10, "firmware-commit" },  { 0x11, "firmware-download" }, { 0x14, "self-test" },
-	{ 0x15, "ns-attachment" },    { 0x18, "keep-alive" },	  { 0x19, "directive-send" },
-	{ 0x1a, "directive-receive" }, { 0x1d, "mi-send" },	  { 0x1e, "mi-receive" },
-	{ 0x80, "format" },	      { 0x81, "security-send" },  { 0x82, "security-receive" },
+	{ 0x02, "get-log" },
+	{ 0x06, "identify" },
+	{ 0x08, "abort" },
+	{ 0x09, "set-features" },
+	{ 0x0a, "get-features" },
+	{ 0x0d, "ns-management" },
+	{ 0x10, "firmware-commit" },
+	{ 0x11, "firmware-download" },
+	{ 0x14, "self-test" },
+	{ 0x15, "ns-attachment" },
+	{ 0x18, "keep-alive" },
+	{ 0x19, "directive-send" },
+	{ 0x1a, "directive-receive" },
+	{ 0x1d, "mi-send" },
+	{ 0x1e, "mi-receive" },
+	{ 0x80, "format" },
+	{ 0x81, "security-send" },
+	{ 0x82, "security-receive" },
 	{ 0x84, "sanitize" },
 };
 

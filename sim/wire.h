@@ -12,9 +12,9 @@
  */
 #include <stdint.h>
 
-#define SIM_ENV_ROOT	"EMBER_SIM_ROOT"
-#define SIM_ENV_CONTROL "EMBER_SIM_CONTROL"
-#define SIM_DEV_SOCKET	"/dev.sock"
+#define SIM_ENV_ROOT	 "EMBER_SIM_ROOT"
+#define SIM_ENV_CONTROL	 "EMBER_SIM_CONTROL"
+#define SIM_DEV_SOCKET	 "/dev.sock"
 #define SIM_EVENT_SOCKET "/event.sock"
 
 /* Linux splits at max_hw_sectors and refuses more; ours is 128 KiB for every drive. */

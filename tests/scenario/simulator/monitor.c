@@ -81,7 +81,8 @@ int main(int argc, char **argv)
 	    (r = sd_device_monitor_start(monitor, on_event, &left)) < 0 ||
 	    (r = enumerate("nvme")) < 0 || (r = enumerate("block")) < 0 ||
 	    (r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC,
-					    (uint64_t)seconds * 1000000, 0, on_timeout, NULL)) < 0) {
+					    (uint64_t)seconds * 1000000, 0, on_timeout, NULL)) <
+		    0) {
 		fprintf(stderr, "monitor: %s\n", strerror(-r));
 		return 2;
 	}

@@ -4,7 +4,8 @@
 
     test_simulator.py [NAME...]      LONG=1: a thousand drives instead of a hundred
 
-EMBER_BUILD names the build directory (default: build-check, then build). Ends with "N passed, N failed".
+EMBER_BUILD names the build directory (default: build-check, then build). Ends with "N passed,
+N failed".
 """
 import contextlib
 import ctypes
@@ -14,6 +15,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -35,7 +37,7 @@ def build_directory():
     for path in [chosen] if chosen else [TOP + "/build-check", TOP + "/build"]:
         if os.path.exists(path + "/sim/ember-sim"):
             return path
-    raise SystemExit("no build found: run ./bootstrap check, or set EMBER_BUILD to a build directory")
+    raise SystemExit("no build found: run ./bootstrap check, or set EMBER_BUILD")
 
 
 SIM = build_directory() + "/sim/ember-sim"
@@ -291,6 +293,12 @@ def inside_blocks():
     size = ctypes.c_uint64()
     fcntl.ioctl(fd, 0x80081272, size)
     assert size.value == 800_000_000_000
+    assert os.read(fd, 512) == b"", "a read has to end"
+    path_only = os.open("/dev/nvme3n3", os.O_PATH)
+    again = os.open(f"/proc/self/fd/{path_only}", os.O_RDONLY)
+    assert stat.S_ISBLK(os.fstat(path_only).st_mode) and stat.S_ISBLK(os.fstat(again).st_mode)
+    assert os.fstat(again).st_rdev == os.stat("/dev/nvme3n3").st_rdev
+    assert fcntl.ioctl(again, NVME_ID) == 7
     keeper = os.open("/dev/nvme3n1", os.O_RDONLY | os.O_EXCL)
     fails(errno.EBUSY, os.open, "/dev/nvme3n1", os.O_RDWR | os.O_EXCL)
     os.close(os.open("/dev/nvme3n1", os.O_RDONLY))
@@ -344,7 +352,8 @@ def test_witnesses_agree():
             for key, other in same.items():
                 # smartctl writes what does not fit a double as text besides,
                 # and leaves out the times of drives that announce no threshold.
-                exact = log.get(other + "_s", log.get(other, 0 if other.endswith("_time") else None))
+                absent = 0 if other.endswith("_time") else None
+                exact = log.get(other + "_s", log.get(other, absent))
                 assert int(exact) == int(ours[key]), f"{node} {key}: {ours[key]} and {exact}"
         return "8 drives, 17 values each"
 
@@ -352,7 +361,8 @@ def test_witnesses_agree():
 def test_trouble_is_as_written():
     with sim() as host:
         log = host.nvme("smart-log", "/dev/nvme7", "-o", "json")
-        assert (log["critical_warning"], log["percent_used"], log["temperature"]) == (0x17, 143, 357)
+        seen = log["critical_warning"], log["percent_used"], log["temperature"]
+        assert seen == (0x17, 143, 357), seen
         assert "PASSED" not in host.run("smartctl", "-H", "/dev/nvme7").stdout
 
 
@@ -506,7 +516,8 @@ def test_scenario_pages():
             file.write("# two files\n[include]\nfile = one.conf\n[drive nvme0]\nproduct = D926\n")
         with sim(directory + "/all.conf") as host:
             log = host.nvme("smart-log", "/dev/nvme5", "-o", "json")
-            assert (log["critical_warning"], log["percent_used"], log["temperature"]) == (4, 105, 314)
+            seen = log["critical_warning"], log["percent_used"], log["temperature"]
+            assert seen == (4, 105, 314), seen
             assert int(log["data_units_read"]) == (1 << 128) - 1
             assert host.run("nvme", "fw-log", "/dev/nvme5").returncode != 0
             assert host.nvme("id-ctrl", "/dev/nvme0", "-o", "json")["mn"].startswith("P5926DT")
@@ -527,7 +538,8 @@ def test_scenario_errors():
 def test_control_errors():
     with sim() as host:
         for words in (["bogus"], ["hang"], ["hang", "nvme77"], ["set", "nvme0", "nothing", "1"],
-                      ["set", "nvme0", "percentage_used", "256"], ["page", "nvme0", "smart", "/nowhere"],
+                      ["set", "nvme0", "percentage_used", "256"],
+                      ["page", "nvme0", "smart", "/nowhere"],
                       ["return", "nvme0"], ["wait", "nvme0", "commands>=1", "10ms"]):
             done = host.control(*words, check=False)
             assert done.returncode == 1 and done.stderr, (words, done)
