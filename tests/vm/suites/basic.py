@@ -4,6 +4,7 @@ person, and what the sandbox, the policy and the broker's socket keep apart."""
 import json
 import re
 
+import broker_client
 import witnesses
 from vm import DRIVES, Failure
 
@@ -187,6 +188,31 @@ def test_strangers(vm):
             "journalctl --no-pager -o cat -u ember-broker EM_PEER_UID=%d" % uid).strip())
     expect(vm.run(["runuser", "-u", "nobody", "--", "python3", "-c", STRANGER]).status != 0,
            "the socket's mode lets others connect")
+
+
+CLIENT = "/usr/local/lib/ember-test/broker_client.py"
+
+
+def test_policy(vm):
+    "what the policy denies or leaves to root is answered so to user ember, and the journal has it"
+    with open(broker_client.__file__) as source:
+        vm.put(CLIENT, source.read())
+    operations = {cls: op for op, cls in broker_client.CLASSES.items()}
+    for word, answer in (("deny", "denied"), ("confirm", "needs-confirmation")):
+        for cls, op in operations.items():
+            vm.put("/etc/ember/policy.conf", "[default]\n%s=%s\n" % (cls, word))
+            vm.sh("systemctl reload ember-broker")
+            ask = ["python3", CLIENT, "/run/ember/broker.sock", "nvme1", op]
+            vm.wait("%s is answered %s" % (op, answer),
+                    lambda: vm.run(ask, user="ember").out.startswith(answer + " "), 5)
+            vm.wait("the journal has it", lambda: vm.sh(
+                "journalctl --no-pager -o cat -u ember-broker EM_CLASS=%s EM_OPERATION=%s "
+                "EM_ANSWER=%s EM_PEER_UID=$(id -u ember)" % (cls, op, answer)).strip())
+    vm.sh("rm /etc/ember/policy.conf && systemctl reload ember-broker")
+    denied = smart(vm, DRIVES[1].serial)["attempted_at"]
+    vm.wait("polls go on once they are allowed", lambda: (
+        lambda page: page["read_at"] > denied)(smart(vm, DRIVES[1].serial)))
+    return "%d classes, denied and left to root" % len(operations)
 
 
 def test_history(vm):
