@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <systemd/sd-device.h>
@@ -298,8 +299,11 @@ static int on_overflow(sd_event_source *source, int fd, uint32_t revents, void *
 	socklen_t len = sizeof(int);
 	int err = 0;
 
-	(void)source;
-	(void)revents;
+	if (revents & EPOLLHUP) {
+		/* Blind to what comes and goes, and woken for ever: a new start is better. */
+		em_error("No more uevents: the socket was closed");
+		return sd_event_exit(sd_event_source_get_event(source), -EPIPE);
+	}
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0 || err == 0)
 		return 0;
 	em_warning("Uevents were lost (%s), comparing all drives", strerror(err));

@@ -75,6 +75,7 @@ struct em_drive {
 	enum em_ask asked;
 	enum em_page_id asked_page;
 	uint32_t asked_nsid, request_id;
+	uint64_t sent_us; /* monotonic */
 
 	uint64_t commands, events, errors[EM_READ_COUNT], last_duration_us;
 	bool changed;    /* something a snapshot shows changed */
@@ -115,7 +116,7 @@ uint64_t em_drive_due_us(const struct em_drive *drive);
 bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 		   struct em_ipc_request *ret);
 /* The request was sent under this id. */
-void em_drive_sent(struct em_drive *drive, uint32_t request_id);
+void em_drive_sent(struct em_drive *drive, uint32_t request_id, uint64_t now_us);
 struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    uint64_t now_us, int64_t real_us);
 

@@ -220,9 +220,10 @@ bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 	return true;
 }
 
-void em_drive_sent(struct em_drive *drive, uint32_t request_id)
+void em_drive_sent(struct em_drive *drive, uint32_t request_id, uint64_t now_us)
 {
 	drive->request_id = request_id;
+	drive->sent_us = now_us;
 	drive->commands++;
 }
 

@@ -34,9 +34,9 @@ struct em_drives {
 	unsigned override_count;
 	struct entry *entries[EM_DRIVES_MAX];
 	unsigned count;
-	bool connected, full_told;
+	bool connected, full_told, unwatched_told;
 	uint32_t last_request_id;
-	uint64_t requests;
+	uint64_t requests, answer_timeout_us;
 };
 
 static const struct em_poll_intervals *intervals_of(const struct em_drives *drives,
@@ -114,11 +114,25 @@ static int on_publish(sd_event_source *source, void *userdata)
 
 static void pursue(struct entry *entry);
 
+/* The broker answers each request within its own patience: one that does not is not working. */
+static bool broker_is_silent(const struct entry *entry, uint64_t now)
+{
+	const struct em_drive *drive = entry->drive;
+
+	return drive->asked != EM_ASK_NOTHING &&
+	       now - drive->sent_us >= entry->drives->answer_timeout_us;
+}
+
 static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 {
+	struct entry *entry = userdata;
+
 	(void)source;
 	(void)usec;
-	pursue(userdata);
+	if (broker_is_silent(entry, em_monotonic_us()))
+		em_link_reset(entry->drives->link, "it does not answer");
+	else
+		pursue(entry);
 	return 0;
 }
 
@@ -154,7 +168,7 @@ static int send_request(struct em_drives *drives, struct em_drive *drive,
 	if (r < 0)
 		return r;
 	drives->requests++;
-	em_drive_sent(drive, message.request.id);
+	em_drive_sent(drive, message.request.id, em_monotonic_us());
 	return 0;
 }
 
@@ -177,7 +191,10 @@ static void pursue(struct entry *entry)
 	}
 	if (entry->drive->changed)
 		changed(drives);
-	set_timer(entry, em_drive_due_us(entry->drive));
+	if (entry->drive->asked != EM_ASK_NOTHING)
+		set_timer(entry, entry->drive->sent_us + drives->answer_timeout_us);
+	else
+		set_timer(entry, em_drive_due_us(entry->drive));
 }
 
 /* ---- the drives that there are ----------------------------------------------------------- */
@@ -312,9 +329,16 @@ static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *mes
 	pursue(entry);
 }
 
-/* The broker has told all it has: what it did not name is not there. */
+/*
+ * The broker has told all it has: what it did not name is not there. Only now it counts as
+ * connected: a socket accepts connections for a broker that does not run.
+ */
 static void heard_sync(struct em_drives *drives)
 {
+	em_info("connected to ember-broker");
+	drives->connected = true;
+	drives->unwatched_told = false;
+	sd_event_source_set_enabled(drives->unwatched, SD_EVENT_OFF);
 	for (unsigned i = 0; i < drives->count; i++) {
 		struct entry *entry = drives->entries[i];
 
@@ -325,6 +349,8 @@ static void heard_sync(struct em_drives *drives)
 		em_drive_gone(entry->drive, "its device node is gone", em_realtime_us());
 		tell(entry->drive, LOG_WARNING, "removed", entry->drive->state_detail);
 	}
+	for (unsigned i = 0; i < drives->count; i++)
+		pursue(drives->entries[i]);
 	changed(drives);
 }
 
@@ -385,13 +411,21 @@ static void on_message(void *userdata, const struct em_ipc_message *message)
 	}
 }
 
+static void watch_for_broker(struct em_drives *drives)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(drives->unwatched, &enabled);
+	if (enabled != SD_EVENT_OFF)
+		return;
+	sd_event_source_set_time(drives->unwatched, em_monotonic_us() + UNWATCHED_US);
+	sd_event_source_set_enabled(drives->unwatched, SD_EVENT_ONESHOT);
+}
+
 static void on_connected(void *userdata)
 {
 	struct em_drives *drives = userdata;
 
-	em_info("connected to ember-broker");
-	drives->connected = true;
-	sd_event_source_set_enabled(drives->unwatched, SD_EVENT_OFF);
 	/* Handles of an earlier broker mean nothing now. */
 	for (unsigned i = 0; i < drives->count; i++) {
 		drives->entries[i]->seen = false;
@@ -404,7 +438,6 @@ static void on_connected(void *userdata)
 static void on_disconnected(void *userdata, const char *why)
 {
 	struct em_drives *drives = userdata;
-	int enabled = SD_EVENT_OFF;
 
 	if (drives->connected)
 		em_warning("lost ember-broker (%s): nothing is polled until it is back", why);
@@ -413,11 +446,7 @@ static void on_disconnected(void *userdata, const char *why)
 		em_drive_forget_request(drives->entries[i]->drive);
 		set_timer(drives->entries[i], UINT64_MAX);
 	}
-	sd_event_source_get_enabled(drives->unwatched, &enabled);
-	if (enabled == SD_EVENT_OFF) {
-		sd_event_source_set_time(drives->unwatched, em_monotonic_us() + UNWATCHED_US);
-		sd_event_source_set_enabled(drives->unwatched, SD_EVENT_ONESHOT);
-	}
+	watch_for_broker(drives);
 	changed(drives);
 }
 
@@ -427,8 +456,9 @@ static int on_unwatched(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	if (drives->connected)
+	if (drives->connected || drives->unwatched_told)
 		return 0;
+	drives->unwatched_told = true;
 	em_error("ember-broker is not reachable; see systemctl status ember-broker.socket "
 		 "ember-broker.service");
 	for (unsigned i = 0; i < drives->count; i++)
@@ -482,6 +512,7 @@ static int set_config(struct em_drives *drives, const struct em_drives_config *c
 	drives->overrides = copy;
 	drives->override_count = config->override_count;
 	drives->intervals = config->intervals;
+	drives->answer_timeout_us = config->answer_timeout_us;
 	return 0;
 }
 
@@ -511,7 +542,9 @@ static int add_sources(struct em_drives *drives)
 			      drives);
 	if (r < 0)
 		return r;
-	return sd_event_source_set_enabled(drives->unwatched, SD_EVENT_OFF);
+	sd_event_source_set_enabled(drives->unwatched, SD_EVENT_OFF);
+	watch_for_broker(drives);
+	return 0;
 }
 
 int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drives_config *config,

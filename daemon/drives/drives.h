@@ -30,6 +30,7 @@ struct em_poll_override {
 
 struct em_drives_config {
 	char broker_socket[108];
+	uint64_t answer_timeout_us; /* of the broker, above its own patience with a drive */
 	struct em_poll_intervals intervals;
 	struct em_poll_override *overrides; /* owned by the config's maker; copied by drives */
 	unsigned override_count;

@@ -146,3 +146,9 @@ int em_link_send(struct em_link *link, const struct em_ipc_message *message)
 		return -ENOTCONN;
 	return em_ipc_send(link->fd, message);
 }
+
+void em_link_reset(struct em_link *link, const char *why)
+{
+	if (link->fd >= 0)
+		drop(link, why);
+}

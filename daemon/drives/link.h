@@ -26,3 +26,5 @@ int em_link_new(struct em_link **ret, sd_event *event, const char *path,
 		const struct em_link_callbacks *callbacks, void *userdata);
 struct em_link *em_link_free(struct em_link *link);
 int em_link_send(struct em_link *link, const struct em_ipc_message *message);
+/* Gives up the connection, as if it had been lost, and connects anew. */
+void em_link_reset(struct em_link *link, const char *why);

@@ -41,6 +41,10 @@ const struct em_option em_options[] = {
 	  "How long readings are kept." },
 	{ "broker", "socket", EM_OPTION_PATH, PLACE(drives.broker_socket), 0, 0, EM_IPC_SOCKET,
 	  "The unix socket of ember-broker. A change needs a restart." },
+	{ "broker", "answer_timeout", EM_OPTION_DURATION, PLACE(drives.answer_timeout_us), 1000 * MS, HOUR,
+	  "60s",
+	  "A request that the broker leaves unanswered for so long means that the broker is not "
+	  "working: emberd connects anew. Longer than the broker's own patience with a drive." },
 	{ "poll", "smart_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SMART]), 10 * MS, 7 * DAY, "60s",
 	  "SMART and health information." },

@@ -105,7 +105,7 @@ class Host:
         listen = f"listen = {self.listen}\n" if self.listen else ""
         self.write("emberd.conf", f"[http]\nsocket = {self.path('emberd.sock')}\n{listen}"
                    f"[store]\ndirectory = {self.path('state')}\n"
-                   f"[broker]\nsocket = {self.path('broker.sock')}\n[poll]\n{lines}{more}")
+                   f"[broker]\nsocket = {self.path('broker.sock')}\nanswer_timeout = 5s\n[poll]\n{lines}{more}")
         os.makedirs(self.path("state"), exist_ok=True)
 
     def _start_simulator(self, scenario):

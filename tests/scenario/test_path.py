@@ -169,6 +169,21 @@ def test_broker_killed_and_started_again():
     assert len(host.devices()) == 8
 
 
+def test_broker_that_stands_still_is_noticed():
+    host = harness.Host(poll=FAST)
+    host.wait_read("nvme0")
+    broker = host.processes["broker"]
+    broker.send_signal(signal.SIGSTOP)
+    try:
+        host.wait(lambda: host.get("/v1/health")["status"] == "degraded", "the loss to be noticed")
+        host.wait(lambda: state(host, "nvme0") == "unresponsive", "nvme0 to be unwatched")
+        assert host.get("/v1/drives/nvme0/smart")["valid"]
+    finally:
+        broker.send_signal(signal.SIGCONT)
+    host.wait(lambda: all(drive["state"] == "ok" for drive in host.get("/v1/drives")["drives"]),
+              "all drives to be ok again")
+
+
 def test_history_survives_sigkill():
     host = harness.Host(poll=FAST)
     host.wait_read("nvme0")

@@ -54,7 +54,7 @@ static bool ask(void)
 {
 	if (!em_drive_next(drive, now, (int64_t)now, &asked))
 		return false;
-	em_drive_sent(drive, ++next_id);
+	em_drive_sent(drive, ++next_id, now);
 	return true;
 }
 
