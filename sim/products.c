@@ -13,236 +13,136 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/base/le.h"
-#include "lib/base/u128.h"
 
-#define GB UINT64_C(1000000000)
-
-struct product {
-	const char *name, *model, *firmware;
-	uint16_t vendor, device, subsystem_vendor, subsystem_device;
-	uint32_t version;
-	uint64_t capacity; /* bytes, as drives count them: see published_bytes() */
-	uint32_t namespaces;
+/* What the products of one generation have in common. */
+struct family {
+	const char *firmware;
+	uint16_t vendor, device, subsystem_vendor;
 	uint8_t ieee[3]; /* as printed, most significant first */
-	uint8_t frmw, lpa, mtfa;
-	uint16_t oacs, oncs, wctemp, cctemp, power; /* power in 0.01 W */
-	uint32_t oaes;
+	uint32_t version, namespaces, oaes;
+	uint16_t oacs, oncs;
+	uint8_t frmw, lpa, mtfa;	/* mtfa in 100 ms */
+	uint16_t wctemp, cctemp, power; /* kelvin; 0.01 W */
 };
 
-/* oacs: format, firmware, namespace management, self-test. oncs: DSM, write zeroes, select,
- * reservations, timestamp. lpa: effects, extended form. frmw: slots, activation without reset. */
-#define PBLAZE_OACS 0x001e
+/* Format, firmware, namespace management, self-test; and MI send and receive. */
+#define PBLAZE_OACS    0x001e
+#define PBLAZE_OACS_MI 0x005e
+/* DSM, write zeroes, select, reservations, timestamp. */
 #define PBLAZE_ONCS 0x007c
+/* Notices that Linux asks for: namespaces changed, firmware activation. */
+#define NOTICES 0x300
 
-static const struct product products[] = {
-	{ "D920",
-	  "P5920DT0384M00",
-	  "28301203",
-	  0x1c5f,
-	  0x003d,
-	  0x1c5f,
-	  0x0a31,
-	  0x00010201,
-	  3840 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x16,
-	  0x06,
-	  50,
-	  PBLAZE_OACS,
-	  PBLAZE_ONCS,
-	  343,
-	  353,
-	  2500,
-	  0x300 },
-	{ "C920",
-	  "P5920CH0384M00",
-	  "28301203",
-	  0x1c5f,
-	  0x003d,
-	  0x1c5f,
-	  0x0a30,
-	  0x00010201,
-	  3840 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x16,
-	  0x06,
-	  50,
-	  PBLAZE_OACS,
-	  PBLAZE_ONCS,
-	  343,
-	  353,
-	  2500,
-	  0x300 },
-	{ "D926",
-	  "P5926DT0320M00",
-	  "28301203",
-	  0x1c5f,
-	  0x003d,
-	  0x1c5f,
-	  0x4a31,
-	  0x00010201,
-	  3200 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x16,
-	  0x06,
-	  50,
-	  PBLAZE_OACS,
-	  PBLAZE_ONCS,
-	  343,
-	  353,
-	  2500,
-	  0x300 },
-	{ "C926",
-	  "P5926CH0640M00",
-	  "28301203",
-	  0x1c5f,
-	  0x003d,
-	  0x1c5f,
-	  0x4a40,
-	  0x00010201,
-	  6400 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x16,
-	  0x06,
-	  50,
-	  PBLAZE_OACS,
-	  PBLAZE_ONCS,
-	  343,
-	  353,
-	  2500,
-	  0x300 },
-	{ "6530",
-	  "P6530DT0384M00",
-	  "60004110",
-	  0x1c5f,
-	  0x000e,
-	  0x1c5f,
-	  0x0b31,
-	  0x00010400,
-	  3840 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x16,
-	  0x0e,
-	  20,
-	  PBLAZE_OACS | 0x40,
-	  PBLAZE_ONCS,
-	  348,
-	  358,
-	  2500,
-	  0x300 },
-	{ "6536",
-	  "P6536DT0640M00",
-	  "60004110",
-	  0x1c5f,
-	  0x000e,
-	  0x1c5f,
-	  0x4b41,
-	  0x00010400,
-	  6400 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x16,
-	  0x0e,
-	  20,
-	  PBLAZE_OACS | 0x40,
-	  PBLAZE_ONCS,
-	  348,
-	  358,
-	  2500,
-	  0x300 },
-	{ "7940",
-	  "P7940DT0768M00",
-	  "70010203",
-	  0x1c5f,
-	  0x003f,
-	  0x1c5f,
-	  0x0441,
-	  0x00020000,
-	  7680 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x1e,
-	  0x0e,
-	  10,
-	  PBLAZE_OACS | 0x40,
-	  PBLAZE_ONCS,
-	  350,
-	  360,
-	  2500,
-	  0x300 },
-	{ "7946",
-	  "P7946DT0640M00",
-	  "70010203",
-	  0x1c5f,
-	  0x003f,
-	  0x1c5f,
-	  0x4441,
-	  0x00020000,
-	  6400 * GB,
-	  32,
-	  { 0x00, 0xe0, 0xcf },
-	  0x1e,
-	  0x0e,
-	  10,
-	  PBLAZE_OACS | 0x40,
-	  PBLAZE_ONCS,
-	  350,
-	  360,
-	  2500,
-	  0x300 },
-	/* Somebody else's drive: one namespace, SMART per namespace, slot 1 read-only. */
-	{ "generic",
-	  "Example Data Center NVMe 1T",
-	  "EX3A71Q0",
-	  0x1b36,
-	  0x0010,
-	  0x1af4,
-	  0x1100,
-	  0x00010300,
-	  960 * GB,
-	  1,
-	  { 0x52, 0x54, 0x00 },
-	  0x07,
-	  0x07,
-	  0,
-	  0x0016,
-	  0x005c,
-	  345,
-	  355,
-	  1200,
-	  0x100 },
-	/* NVMe 1.0: Identify, the three mandatory logs, the mandatory features, no option. */
-	{ "minimal",
-	  "Minimal NVMe 1.0",
-	  "1.0",
-	  0x1b36,
-	  0x0010,
-	  0x1af4,
-	  0x1100,
-	  0x00010000,
-	  240 * GB,
-	  1,
-	  { 0x52, 0x54, 0x00 },
-	  0x02,
-	  0x00,
-	  0,
-	  0x0000,
-	  0x0000,
-	  0,
-	  0,
-	  0,
-	  0 },
+static const struct family pblaze5 = {
+	.firmware = "28301203",
+	.vendor = 0x1c5f,
+	.device = 0x003d,
+	.subsystem_vendor = 0x1c5f,
+	.ieee = { 0x00, 0xe0, 0xcf },
+	.version = 0x00010201,
+	.namespaces = 32,
+	.oaes = NOTICES,
+	.oacs = PBLAZE_OACS,
+	.oncs = PBLAZE_ONCS,
+	.frmw = 0x16, /* three slots, activation without reset */
+	.lpa = 0x06,  /* effects log, extended form */
+	.mtfa = 50,
+	.wctemp = 343,
+	.cctemp = 353,
+	.power = 2500,
+};
+
+static const struct family pblaze6 = {
+	.firmware = "60004110",
+	.vendor = 0x1c5f,
+	.device = 0x000e,
+	.subsystem_vendor = 0x1c5f,
+	.ieee = { 0x00, 0xe0, 0xcf },
+	.version = 0x00010400,
+	.namespaces = 32,
+	.oaes = NOTICES,
+	.oacs = PBLAZE_OACS_MI,
+	.oncs = PBLAZE_ONCS,
+	.frmw = 0x16,
+	.lpa = 0x06,
+	.mtfa = 20,
+	.wctemp = 348,
+	.cctemp = 358,
+	.power = 2500,
+};
+
+static const struct family pblaze7 = {
+	.firmware = "70010203",
+	.vendor = 0x1c5f,
+	.device = 0x003f,
+	.subsystem_vendor = 0x1c5f,
+	.ieee = { 0x00, 0xe0, 0xcf },
+	.version = 0x00020000,
+	.namespaces = 32,
+	.oaes = NOTICES,
+	.oacs = PBLAZE_OACS_MI,
+	.oncs = PBLAZE_ONCS,
+	.frmw = 0x1e, /* seven slots */
+	.lpa = 0x06,
+	.mtfa = 10,
+	.wctemp = 350,
+	.cctemp = 360,
+	.power = 2500,
+};
+
+/* Somebody else's drive: one namespace, SMART also by namespace, slot 1 read-only. */
+static const struct family generic = {
+	.firmware = "EX3A71Q0",
+	.vendor = 0x1b36,
+	.device = 0x0010,
+	.subsystem_vendor = 0x1af4,
+	.ieee = { 0x52, 0x54, 0x00 },
+	.version = 0x00010300,
+	.namespaces = 1,
+	.oaes = 0x100,
+	.oacs = 0x0016,
+	.oncs = 0x005c,
+	.frmw = 0x07,
+	.lpa = 0x07,
+	.wctemp = 345,
+	.cctemp = 355,
+	.power = 1200,
+};
+
+/* NVMe 1.0: Identify, the three mandatory logs, the mandatory features, no option. */
+static const struct family minimal = {
+	.firmware = "1.0",
+	.vendor = 0x1b36,
+	.device = 0x0010,
+	.subsystem_vendor = 0x1af4,
+	.ieee = { 0x52, 0x54, 0x00 },
+	.version = 0x00010000,
+	.namespaces = 1,
+	.frmw = 0x02,
+};
+
+static const struct product {
+	const char *name, *model;
+	const struct family *family;
+	uint16_t subsystem_device;
+	uint32_t capacity_gb;
+} products[] = {
+	{ "D920", "P5920DT0384M00", &pblaze5, 0x0a31, 3840 },
+	{ "C920", "P5920CH0384M00", &pblaze5, 0x0a30, 3840 },
+	{ "D926", "P5926DT0320M00", &pblaze5, 0x4a31, 3200 },
+	{ "C926", "P5926CH0640M00", &pblaze5, 0x4a40, 6400 },
+	{ "6530", "P6530DT0384M00", &pblaze6, 0x0b31, 3840 },
+	{ "6536", "P6536DT0640M00", &pblaze6, 0x4b41, 6400 },
+	{ "7940", "P7940DT0768M00", &pblaze7, 0x0441, 7680 },
+	{ "7946", "P7946DT0640M00", &pblaze7, 0x4441, 6400 },
+	{ "generic", "Example Data Center NVMe 1T", &generic, 0x1100, 960 },
+	{ "minimal", "Minimal NVMe 1.0", &minimal, 0x1100, 240 },
 };
 
 /* 97696368 sectors for the first 50 GB, 1953504 for each further one. */
-static uint64_t published_bytes(uint64_t nominal)
+static uint64_t published_bytes(uint64_t gb)
 {
-	return (UINT64_C(97696368) + UINT64_C(1953504) * (nominal / GB - 50)) * 512;
+	return (UINT64_C(97696368) + UINT64_C(1953504) * (gb - 50)) * 512;
 }
 
 static void put_text(uint8_t *to, size_t size, const char *text)
@@ -255,64 +155,67 @@ static void put_text(uint8_t *to, size_t size, const char *text)
 
 static void lay_out_identity(struct sim_drive *d, const struct product *p)
 {
+	const struct family *f = p->family;
 	uint8_t *id = d->page[SIM_PAGE_IDENTIFY];
 	char serial[21];
 
 	snprintf(serial, sizeof(serial), "SIM%05u%s", d->minor, p->name);
-	em_put_le16(id, p->vendor);
-	em_put_le16(id + 2, p->subsystem_vendor);
+	em_put_le16(id, f->vendor);
+	em_put_le16(id + 2, f->subsystem_vendor);
 	put_text(id + 4, 20, serial);
 	put_text(id + 24, 40, p->model);
-	put_text(id + 64, 8, p->firmware);
+	put_text(id + 64, 8, f->firmware);
 	id[72] = 4; /* recommended arbitration burst */
 	for (unsigned i = 0; i < 3; i++)
-		id[73 + i] = p->ieee[2 - i];
+		id[73 + i] = f->ieee[2 - i];
 	id[77] = 5; /* 2^5 pages of 4 KiB: 128 KiB */
 	em_put_le16(id + 78, 1);
 	/* The version field came with 1.2; a 1.0 drive leaves it zero. */
-	em_put_le32(id + 80, p->version >= 0x00010200 ? p->version : 0);
+	em_put_le32(id + 80, f->version >= 0x00010200 ? f->version : 0);
 }
 
 static void lay_out_abilities(struct sim_drive *d, const struct product *p)
 {
+	const struct family *f = p->family;
 	uint8_t *id = d->page[SIM_PAGE_IDENTIFY];
 
-	if (p->version >= 0x00010200) {
+	if (f->version >= 0x00010200) {
 		em_put_le32(id + 84, 500000);  /* RTD3 resume, us */
 		em_put_le32(id + 88, 5000000); /* RTD3 entry */
-		em_put_le32(id + 92, p->oaes);
+		em_put_le32(id + 92, f->oaes);
 	}
-	if (p->version >= 0x00010400)
+	if (f->version >= 0x00010400)
 		id[111] = 1; /* an I/O controller */
-	em_put_le16(id + 256, p->oacs);
+	em_put_le16(id + 256, f->oacs);
 	id[258] = 3; /* abort limit, 0-based */
 	id[259] = 3; /* event requests, 0-based */
-	id[260] = p->frmw;
-	id[261] = p->lpa;
+	id[260] = f->frmw;
+	id[261] = f->lpa;
 	id[262] = SIM_ERRORS_MAX - 1;
-	em_put_le16(id + 266, p->wctemp);
-	em_put_le16(id + 268, p->cctemp);
-	em_put_le16(id + 270, p->mtfa);
-	if (p->oacs & 0x10) {
+	em_put_le16(id + 266, f->wctemp);
+	em_put_le16(id + 268, f->cctemp);
+	em_put_le16(id + 270, f->mtfa);
+	if (f->oacs & 0x10) {
 		em_put_le16(id + 316, 60); /* extended self-test, minutes */
 		id[318] = 1;
 	}
-	id[319] = p->version >= 0x00010300 ? 1 : 0; /* firmware granularity, 4 KiB */
+	id[319] = f->version >= 0x00010300 ? 1 : 0; /* firmware granularity, 4 KiB */
 	id[512] = 0x66;
 	id[513] = 0x44;
-	d->announces_nqn = p->version >= 0x00010201;
-	em_put_le32(id + 516, p->namespaces);
-	em_put_le16(id + 520, p->oncs);
-	id[524] = p->oacs & 2 ? 0x04 : 0; /* crypto erase */
-	em_put_le16(id + 2048, p->power);
+	d->announces_nqn = f->version >= 0x00010201;
+	em_put_le32(id + 516, f->namespaces);
+	em_put_le16(id + 520, f->oncs);
+	id[524] = f->oacs & 2 ? 0x04 : 0; /* crypto erase */
+	em_put_le16(id + 2048, f->power);
 }
 
 static void lay_out_capacity(struct sim_drive *d, const struct product *p)
 {
+	const struct family *f = p->family;
 	uint8_t *id = d->page[SIM_PAGE_IDENTIFY];
-	uint64_t bytes = published_bytes(p->capacity);
+	uint64_t bytes = published_bytes(p->capacity_gb);
 
-	if (p->oacs & 0x08)
+	if (f->oacs & 0x08)
 		em_put_le64(id + 280, bytes); /* all of it in namespaces: none unallocated */
 	sim_namespace_clear(d);
 	sim_namespace_add(d, 1, 1, bytes, 9);
@@ -320,6 +223,7 @@ static void lay_out_capacity(struct sim_drive *d, const struct product *p)
 
 static void lay_out_logs(struct sim_drive *d, const struct product *p)
 {
+	const struct family *f = p->family;
 	uint8_t *smart = d->page[SIM_PAGE_SMART], *fw = d->page[SIM_PAGE_FIRMWARE];
 	uint8_t *test = d->page[SIM_PAGE_SELFTEST], *sanitize = d->page[SIM_PAGE_SANITIZE];
 
@@ -335,12 +239,12 @@ static void lay_out_logs(struct sim_drive *d, const struct product *p)
 	em_put_le64(smart + 112, 21);
 	em_put_le64(smart + 128, 8766);
 	em_put_le64(smart + 144, 4);
-	if (p->version >= 0x00010200) {
+	if (f->version >= 0x00010200) {
 		em_put_le16(smart + 200, 273 + 38);
 		em_put_le16(smart + 202, 273 + 43);
 	}
 	fw[0] = 0x01;
-	put_text(fw + 8, 8, p->firmware);
+	put_text(fw + 8, 8, f->firmware);
 	for (unsigned i = 0; i < 20; i++)
 		test[4 + 28 * i] = 0x0f; /* entry not used */
 	for (unsigned i = 8; i < 32; i += 4)
@@ -355,6 +259,7 @@ static void support(bool table[256], const uint8_t *codes, size_t count)
 
 static void lay_out_support(struct sim_drive *d, const struct product *p)
 {
+	const struct family *f = p->family;
 	static const uint8_t opcodes[] = { 0x02, 0x06, 0x08, 0x09, 0x0a };
 	static const uint8_t logs[] = { 0x01, 0x02, 0x03 };
 	static const uint8_t features[] = { 0x01, 0x02, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0a, 0x0b };
@@ -363,12 +268,12 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	support(d->has_opcode, opcodes, sizeof(opcodes));
 	support(d->has_log, logs, sizeof(logs));
 	support(d->has_feature, features, sizeof(features));
-	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = p->oacs & 0x10;
-	d->has_log[0x05] = p->lpa & 0x02;
+	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = f->oacs & 0x10;
+	d->has_log[0x05] = f->lpa & 0x02;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
 	for (unsigned i = 0; i < 256; i++)
 		em_put_le32(effects + 4 * i, d->has_opcode[i] ? 1 : 0);
-	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = p->wctemp ? p->wctemp : 0xffff;
+	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = f->wctemp ? f->wctemp : 0xffff;
 	d->feature_default[0x07] = 0x001f001f;
 }
 
@@ -416,8 +321,8 @@ int sim_product_apply(struct sim_drive *drive, const char *name)
 			continue;
 		for (unsigned page = 0; page < SIM_PAGE_COUNT; page++)
 			memset(drive->page[page], 0, sim_page_size(page));
-		drive->device_id = p->device;
-		drive->subsystem_vendor = p->subsystem_vendor;
+		drive->device_id = p->family->device;
+		drive->subsystem_vendor = p->family->subsystem_vendor;
 		drive->subsystem_device = p->subsystem_device;
 		lay_out_identity(drive, p);
 		lay_out_abilities(drive, p);

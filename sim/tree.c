@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/cleanup.h"
@@ -411,6 +414,39 @@ static const char *base_directory(void)
 	return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
+static bool is_served(const char *root)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	em_cleanup(em_closep) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.90s%s", root, SIM_DEV_SOCKET);
+	return fd >= 0 && connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0;
+}
+
+/*
+ * A simulator that was killed leaves its tree behind. The age spares one that was made this moment
+ * and has no socket yet.
+ */
+static void remove_leftovers(const char *base)
+{
+	DIR *dir = opendir(base);
+	struct dirent *e;
+	struct stat st;
+
+	while (dir && (e = readdir(dir))) {
+		char path[PATH_MAX];
+
+		if (strncmp(e->d_name, "ember-sim.", strlen("ember-sim.")) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%.400s/%.200s", base, e->d_name);
+		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+		    st.st_mtime < time(NULL) - 60 && !is_served(path))
+			remove_at(AT_FDCWD, path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int sim_tree_create(char *root)
 {
 	static const char *const dirs[] = {
@@ -431,6 +467,7 @@ int sim_tree_create(char *root)
 	char *real = NULL;
 	struct place p = { .root = root };
 
+	remove_leftovers(base_directory());
 	snprintf(root, SIM_PATH_MAX, "%.400s/ember-sim.XXXXXX", base_directory());
 	if (!mkdtemp(root) || chmod(root, 0755) < 0)
 		return -errno;

@@ -561,6 +561,31 @@ def test_exit_status_and_signals():
     assert not os.path.exists(root)
 
 
+def test_leftovers_are_removed():
+    """Of one that was killed; the tree of one that runs stays."""
+    def start(directory):
+        process = subprocess.Popen(
+            [SIM, "--scenario", DEFAULT, "--", "sh", "-c", "echo $EMBER_SIM_ROOT; exec cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "TMPDIR": directory})
+        root = process.stdout.readline().strip()
+        os.utime(root, (0, 0))
+        return process, root
+
+    with tempfile.TemporaryDirectory() as directory:
+        killed, dead = start(directory)
+        running, alive = start(directory)
+        killed.kill()
+        killed.wait()
+        assert os.path.exists(dead)
+        last, _ = start(directory)
+        assert not os.path.exists(dead) and os.path.exists(alive + "/dev/nvme0")
+        for process in (killed, running, last):
+            process.stdin.close()
+            process.stdout.close()
+        assert (running.wait(20), last.wait(20)) == (0, 0)
+
+
 def main():
     if sys.argv[1:2] == ["--inside"]:
         globals()["inside_" + sys.argv[2]](*sys.argv[3:])
