@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += broker/libember-broker.a
-broker_libember_broker_a_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBNVME_CFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS)
+broker_libember_broker_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBNVME_CFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS)
 broker_libember_broker_a_CFLAGS = $(AM_CFLAGS) -pthread
 broker_libember_broker_a_SOURCES = \
 	broker/audit.c broker/audit.h \

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 for header in $(cd "$top" && find lib broker daemon probe client sim -name '*.h' 2>/dev/null | sort); do
 	printf '#include "%s"\n#include "%s"\n' "$header" "$header" >"$work/one.c"
 	# shellcheck disable=SC2086
-	if ${CC:-cc} -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only \
+	if ${CC:-cc} -std=gnu17 -Wall -Wextra -Werror -fsyntax-only \
 		-I"$top" -I. ${HEADER_CFLAGS:-} "$work/one.c" 2>"$work/log"; then
 		passed=$((passed + 1))
 	else

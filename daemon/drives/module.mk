@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += daemon/drives/libember-drives.a
-daemon_drives_libember_drives_a_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS)
+daemon_drives_libember_drives_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS)
 daemon_drives_libember_drives_a_SOURCES = \
 	daemon/drives/drive.c daemon/drives/drive.h daemon/drives/drive_impl.h \
 	daemon/drives/drive_plan.c daemon/drives/drive_reply.c daemon/drives/drive_snap.c \

@@ -2,12 +2,12 @@
 
 sbin_PROGRAMS += daemon/emberd
 noinst_LIBRARIES += daemon/main/libember-daemon.a
-daemon_main_libember_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS)
+daemon_main_libember_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS)
 daemon_main_libember_daemon_a_SOURCES = \
 	daemon/main/config.c daemon/main/config.h \
 	daemon/main/daemon.c daemon/main/daemon.h \
 	daemon/main/options.c daemon/main/options.h
-daemon_emberd_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS)
+daemon_emberd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS)
 daemon_emberd_SOURCES = daemon/main/main.c
 daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
 	daemon/drives/libember-drives.a daemon/store/libember-store.a lib/ipc/libember-ipc.a \
@@ -17,7 +17,7 @@ daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
 if TESTS_WANTED
 check_PROGRAMS += tests/unit/main/test_config tests/unit/main/test_options
 TESTS += tests/unit/main/test_config tests/unit/main/test_options
-ember_main_test_cppflags = $(AM_CPPFLAGS) -D_GNU_SOURCE $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS) $(CHECK_CFLAGS)
+ember_main_test_cppflags = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS) $(CHECK_CFLAGS)
 ember_main_test_libs = daemon/main/libember-daemon.a lib/base/libember-base.a \
 	$(LIBSYSTEMD_LIBS) $(ECONF_LIBS) $(CHECK_LIBS)
 tests_unit_main_test_config_SOURCES = tests/unit/main/test_config.c

@@ -69,7 +69,7 @@ ember_store_tests = \
 check_PROGRAMS += $(ember_store_tests)
 TESTS += $(ember_store_tests)
 
-ember_store_test_cppflags = $(AM_CPPFLAGS) -D_GNU_SOURCE $(SQLITE_CFLAGS) $(CHECK_CFLAGS)
+ember_store_test_cppflags = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CHECK_CFLAGS)
 ember_store_test_libs = daemon/store/libember-store.a lib/base/libember-base.a \
 	$(SQLITE_LIBS) $(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
 tests_unit_store_test_db_SOURCES = tests/unit/store/test_db.c tests/unit/store/fixture.h

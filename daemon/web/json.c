@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* strerrordesc_np */
 #include "daemon/web/json.h"
 
 #include <stdio.h>

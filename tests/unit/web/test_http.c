@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The server as clients see it: plain sockets, so that a test can be as rude as it wants. */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
