@@ -19,8 +19,5 @@ __extension__ typedef unsigned __int128 em_u128;
  */
 size_t em_u128_dec(char buf[EM_U128_DEC_SIZE], em_u128 value, uint32_t scale);
 
-/* Reads plain decimal digits. -EINVAL: anything else or empty; -ERANGE: above 2^128 - 1. */
-int em_u128_parse(const char *text, em_u128 *ret);
-
 /* The nearest double, for arithmetic that may round (metrics, forecasts). */
 double em_u128_double(em_u128 value);

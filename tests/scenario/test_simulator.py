@@ -1,11 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The simulator by itself: what nvme-cli, smartctl, sd-device and plain system calls see of it.
 
-    test_simulator.py [NAME...]      LONG=1: a thousand drives instead of a hundred
-
-EMBER_BUILD names the build directory (default: build-check, then build). Ends with "N passed,
-N failed".
+LONG=1: a thousand drives instead of a hundred.
 """
 import contextlib
 import ctypes
@@ -21,10 +17,11 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
+
+import harness
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+TOP = os.path.dirname(os.path.dirname(HERE))
 DEFAULT = TOP + "/sim/scenarios/default.conf"
 LONG = os.environ.get("LONG") == "1"
 
@@ -32,16 +29,8 @@ ADMIN_CMD, NVME_ID, NVME_RESET = 0xC0484E41, 0x4E40, 0x4E44
 GET_LOG, IDENTIFY, SET_FEATURES, GET_FEATURES = 0x02, 0x06, 0x09, 0x0A
 
 
-def build_directory():
-    chosen = os.environ.get("EMBER_BUILD")
-    for path in [chosen] if chosen else [TOP + "/build-check", TOP + "/build"]:
-        if os.path.exists(path + "/sim/ember-sim"):
-            return path
-    raise SystemExit("no build found: run ./bootstrap check, or set EMBER_BUILD")
-
-
-SIM = build_directory() + "/sim/ember-sim"
-MONITOR = build_directory() + "/tests/scenario/simulator/monitor"
+SIM = harness.build_directory() + "/sim/ember-sim"
+MONITOR = harness.build_directory() + "/tests/scenario/simulator/monitor"
 
 
 class Sim:
@@ -90,7 +79,7 @@ class Sim:
 
     def inside(self, name, *arguments, **kwargs):
         """Runs inside_NAME of this file among the drives."""
-        done = self.run(sys.executable, os.path.abspath(__file__), "--inside", name, *arguments,
+        done = self.run(sys.executable, os.path.abspath(__file__), name, *arguments,
                         **kwargs)
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -206,7 +195,7 @@ def inside_descriptors():
     assert os.major(info.st_rdev) == 241 and os.minor(info.st_rdev) == 1
     copy = os.dup(fd)
     os.set_inheritable(copy, True)
-    subprocess.run([sys.executable, __file__, "--inside", "serial", str(copy), want], check=True,
+    subprocess.run([sys.executable, __file__, "serial", str(copy), want], check=True,
                    close_fds=False)
     wrong = []
 
@@ -586,30 +575,5 @@ def test_leftovers_are_removed():
         assert (running.wait(20), last.wait(20)) == (0, 0)
 
 
-def main():
-    if sys.argv[1:2] == ["--inside"]:
-        globals()["inside_" + sys.argv[2]](*sys.argv[3:])
-        return 0
-    tests = {name[5:]: f for name, f in globals().items() if name.startswith("test_")}
-    unknown = [name for name in sys.argv[1:] if name not in tests]
-    if unknown:
-        sys.exit(f"no such test: {unknown}; there are: {', '.join(tests)}")
-    passed = failed = 0
-    for name in sys.argv[1:] or tests:
-        begun = time.monotonic()
-        try:
-            note = tests[name]()
-        except Exception:  # a failed test must not end the run
-            print(f"FAILED {name}")
-            traceback.print_exc(file=sys.stdout)
-            failed += 1
-            continue
-        passed += 1
-        print(f"ok     {name} ({time.monotonic() - begun:.1f} s){': ' + note if note else ''}",
-              flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__":  # a part of a test that runs among the simulated drives
+    globals()["inside_" + sys.argv[1]](*sys.argv[2:])
