@@ -7,7 +7,7 @@ house_checks = \
 	build-aux/check-sources.sh \
 	build-aux/test-checks.sh
 TESTS += $(house_checks)
-EXTRA_DIST += $(house_checks) tests/unit/run
+EXTRA_DIST += $(house_checks) tests/unit/run tests/unit/runner.h
 build-aux/check-docs.log: lib/nvme/fields-doc
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; export CC; \

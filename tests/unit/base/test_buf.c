@@ -6,6 +6,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 START_TEST(pieces_are_joined)
 {
@@ -58,17 +59,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("buf");
 	TCase *tcase = tcase_create("buf");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, pieces_are_joined);
 	tcase_add_test(tcase, it_grows_up_to_its_ceiling_and_fails_for_good_above);
 	tcase_add_test(tcase, nothing_added_is_an_empty_text);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "lib/base/clock.h"
+#include "tests/unit/runner.h"
 
 #define NOW INT64_C(1792888200000000)
 
@@ -114,20 +114,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("clock");
 	TCase *tcase = tcase_create("clock");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, rfc3339_in_all_its_forms);
 	tcase_add_test(tcase, seconds_and_relative_times);
 	tcase_add_test(tcase, other_forms_are_refused);
 	tcase_add_test(tcase, times_that_cannot_be_shown_are_out_of_range);
 	tcase_add_test(tcase, times_are_written_in_utc_with_milliseconds);
 	tcase_add_test(tcase, monotonic_time_never_goes_back);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

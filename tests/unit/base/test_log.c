@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/log.h"
+#include "tests/unit/runner.h"
 
 /* What em_log() writes to stderr with this message, which may hold anything. */
 static const char *logged(int priority, const char *message)
@@ -77,18 +78,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("log");
 	TCase *tcase = tcase_create("log");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, a_line_has_its_priority_and_name);
 	tcase_add_test(tcase, another_journal_stream_does_not_count);
 	tcase_add_test(tcase, lines_above_the_level_are_left_out);
 	tcase_add_test(tcase, one_message_stays_one_line);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

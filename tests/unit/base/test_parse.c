@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "lib/base/parse.h"
+#include "tests/unit/runner.h"
 
 #define UNTOUCHED 4711
 
@@ -162,12 +162,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("parse");
 	TCase *tcase = tcase_create("parse");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, numbers_are_read_whole);
 	tcase_add_test(tcase, numbers_of_another_form_are_invalid);
 	tcase_add_test(tcase, numbers_beyond_the_limits_are_out_of_range);
@@ -176,8 +172,5 @@ int main(void)
 	tcase_add_test(tcase, spans_beyond_the_limits_are_out_of_range);
 	tcase_add_test(tcase, booleans_have_four_spellings);
 	tcase_add_test(tcase, spans_are_written_as_they_are_read);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

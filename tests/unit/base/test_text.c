@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "lib/base/text.h"
+#include "tests/unit/runner.h"
 
 static const char *clean(const char *raw, size_t len)
 {
@@ -65,20 +65,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("text");
 	TCase *tcase = tcase_create("text");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, only_trailing_padding_is_cut);
 	tcase_add_test(tcase, bytes_outside_printable_ascii_become_question_marks);
 	tcase_add_test(tcase, the_buffer_is_never_overrun);
 	tcase_add_test(tcase, hexadecimal);
 	tcase_add_test(tcase, all_bytes_of_one_value);
 	tcase_add_test(tcase, hash_is_fnv_1a_and_chains);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

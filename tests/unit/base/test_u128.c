@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/le.h"
 #include "lib/base/u128.h"
+#include "tests/unit/runner.h"
 
 #define MAX (~(em_u128)0)
 
@@ -53,17 +53,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("u128");
 	TCase *tcase = tcase_create("u128");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, decimals_are_exact);
 	tcase_add_test(tcase, scaled_decimals_go_beyond_128_bits);
 	tcase_add_test(tcase, little_endian_of_any_width);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "broker/device.h"
+#include "tests/unit/runner.h"
 
 /* /dev/null is the node, a directory of ours is sysfs, and this is the kernel. */
 static int reply_ret, reply_errno, commands;
@@ -150,10 +151,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("device");
 	TCase *tc = tcase_create("device");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_command_is_carried_out);
@@ -161,9 +159,5 @@ int main(void)
 	tcase_add_test(tc, another_drive_under_the_name_gets_no_command);
 	tcase_add_loop_test(tc, a_reset_is_told_from_trouble, 0, (int)EM_COUNT(cases));
 	tcase_add_test(tc, the_node_is_opened_anew_after_it_was_gone);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

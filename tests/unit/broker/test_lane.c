@@ -2,11 +2,11 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "broker/lane.h"
 #include "lib/base/clock.h"
+#include "tests/unit/runner.h"
 
 /* Long where no verdict is wanted, short where it is waited for. */
 #define PATIENCE_US   (600 * EM_US_PER_SEC)
@@ -293,10 +293,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("lane");
 	TCase *tc = tcase_create("lane");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 30);
 	tcase_add_checked_fixture(tc, setup, NULL);
@@ -309,9 +306,5 @@ int main(void)
 	tcase_add_test(tc, retiring_answers_everything_and_waits_for_nobody);
 	tcase_add_test(tc, the_loop_ends_when_the_last_lane_has);
 	tcase_add_test(tc, an_unused_lane_has_no_thread);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

@@ -2,12 +2,12 @@
 #include <check.h>
 #include <errno.h>
 #include <libnvme.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "broker/checks.h"
 #include "broker/operations.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 /* Stands in for libnvme's: keeps what would have been sent. */
 #define SENT_MAX 64
@@ -292,10 +292,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("operations");
 	TCase *tc = tcase_create("operations");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, every_operation_has_a_row);
@@ -310,9 +307,5 @@ int main(void)
 	tcase_add_test(tc, arming_writes_nothing_when_it_cannot_read);
 	tcase_add_test(tc, identify_and_features_are_laid_out);
 	tcase_add_test(tc, errors_of_the_host_are_no_status);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

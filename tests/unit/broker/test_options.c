@@ -10,6 +10,7 @@
 #include "broker/options.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
+#include "tests/unit/runner.h"
 
 static char dir[] = "/tmp/ember-options-XXXXXX";
 static char path[64];
@@ -119,10 +120,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("options");
 	TCase *tc = tcase_create("options");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, options_win_over_the_file);
@@ -130,9 +128,5 @@ int main(void)
 	tcase_add_loop_test(tc, a_bad_file_changes_nothing_and_is_named, 0, (int)EM_COUNT(bad));
 	tcase_add_test(tc, a_file_that_was_named_has_to_exist);
 	tcase_add_test(tc, a_bad_option_is_refused);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

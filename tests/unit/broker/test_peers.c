@@ -9,6 +9,7 @@
 
 #include "broker/peers.h"
 #include "lib/base/clock.h"
+#include "tests/unit/runner.h"
 
 static char dir[] = "/tmp/ember-peers-XXXXXX";
 static struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -269,10 +270,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("peers");
 	TCase *tc = tcase_create("peers");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, the_client_user_is_heard);
@@ -284,9 +282,5 @@ int main(void)
 	tcase_add_test(tc, a_client_that_does_not_read_is_dropped);
 	tcase_add_test(tc, a_client_that_does_not_read_is_dropped_by_count_too);
 	tcase_add_test(tc, large_data_goes_as_memfd);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

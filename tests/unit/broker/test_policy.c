@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "broker/policy.h"
+#include "tests/unit/runner.h"
 
 static char dir[] = "/tmp/ember-policy-XXXXXX";
 static char path[64];
@@ -174,10 +175,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("policy");
 	TCase *tc = tcase_create("policy");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, without_a_file_harmless_classes_are_allowed);
@@ -189,9 +187,5 @@ int main(void)
 	tcase_add_test(tc, bad_content_names_file_and_line);
 	tcase_add_test(tc, files_that_others_can_change_are_refused);
 	tcase_add_test(tc, files_of_other_users_are_refused);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "broker/sysfs.h"
+#include "tests/unit/runner.h"
 
 static char dir[] = "/tmp/ember-sysfs-XXXXXX";
 
@@ -123,10 +124,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("sysfs");
 	TCase *tc = tcase_create("sysfs");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, one_trailing_newline_is_cut);
@@ -135,9 +133,5 @@ int main(void)
 	tcase_add_test(tc, states_say_what_to_do);
 	tcase_add_test(tc, controllers_are_told_from_other_names);
 	tcase_add_test(tc, a_block_device_leads_to_its_owner);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

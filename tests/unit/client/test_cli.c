@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "client/nearest.h"
+#include "tests/unit/runner.h"
 
 static struct em_client client;
 static char *complaint;
@@ -113,13 +114,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("cli");
 	TCase *tcase = tcase_create("cli");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	setlocale(LC_ALL, "C");
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, options_stand_anywhere_and_take_both_forms);
 	tcase_add_test(tcase, two_dashes_end_the_options);
 	tcase_add_test(tcase, slips_are_told_with_the_way_out);
@@ -127,8 +124,5 @@ int main(void)
 	tcase_add_test(tcase, help_needs_no_arguments);
 	tcase_add_test(tcase, distances);
 	tcase_add_test(tcase, verb_rows_are_whole);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

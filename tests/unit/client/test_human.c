@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/human.h"
+#include "tests/unit/runner.h"
 #include <check.h>
-#include <stdlib.h>
 
 START_TEST(bytes)
 {
@@ -63,18 +63,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("human");
 	TCase *tcase = tcase_create("human");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, bytes);
 	tcase_add_test(tcase, digits_beyond_64_bits);
 	tcase_add_test(tcase, units);
 	tcase_add_test(tcase, ages);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

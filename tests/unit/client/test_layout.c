@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/layout.h"
+#include "tests/unit/runner.h"
 #include <check.h>
-#include <stdlib.h>
 
 /* The first stays; the second may be cut to 8; the third goes first. */
 static const struct em_column columns[] = {
@@ -74,20 +74,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("layout");
 	TCase *tcase = tcase_create("layout");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, wide_enough_is_left_alone);
 	tcase_add_test(tcase, cuts_before_it_leaves_out);
 	tcase_add_test(tcase, leaves_out_the_highest_rank_and_cuts_no_more_than_needed);
 	tcase_add_test(tcase, the_widest_is_cut_first);
 	tcase_add_test(tcase, rank_zero_stays_whole);
 	tcase_add_test(tcase, a_column_already_short_is_not_widened);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 static void check_clean(const char *text, bool utf8, const char *expected)
 {
@@ -63,21 +64,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("term");
 	TCase *tcase = tcase_create("term");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	if (!setlocale(LC_ALL, "C.UTF-8"))
 		return 77;
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, what_a_terminal_obeys_is_shown_as_a_question_mark);
 	tcase_add_test(tcase, broken_utf8_does_not_survive);
 	tcase_add_test(tcase, good_utf8_stays_where_the_locale_has_it);
 	tcase_add_test(tcase, columns_are_not_bytes);
 	tcase_add_test(tcase, columns_variable_overrules);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/writer.h"
+#include "tests/unit/runner.h"
 #include <check.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -140,14 +141,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("writer");
 	TCase *tcase = tcase_create("writer");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	if (!setlocale(LC_ALL, "C.UTF-8"))
 		return 77;
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, table_without_limit);
 	tcase_add_test(tcase, table_cuts_with_a_mark);
 	tcase_add_test(tcase, a_person_is_told_what_is_left_out);
@@ -156,8 +153,5 @@ int main(void)
 	tcase_add_test(tcase, json_passes_one_document_through);
 	tcase_add_test(tcase, json_names_several_documents);
 	tcase_add_test(tcase, json_escapes_what_a_terminal_obeys);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -2,11 +2,11 @@
 /* The state machine of one drive, with a broker and clocks made of arguments. */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/drives/drive.h"
 #include "lib/base/le.h"
+#include "tests/unit/runner.h"
 
 #define SECOND UINT64_C(1000000)
 #define NEVER  UINT64_MAX
@@ -453,18 +453,10 @@ int main(void)
 		gone_and_back_under_another_name_is_the_same, intervals_down_to_ten_milliseconds,
 		twins_are_two, denied_reading_says_so,
 	};
-	Suite *suite = suite_create("drive");
 	TCase *tc = tcase_create("drive");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, start, stop);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

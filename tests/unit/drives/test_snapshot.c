@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/drives/history.h"
 #include "daemon/drives/snapshot.h"
+#include "tests/unit/runner.h"
 
 static struct em_drive_snap *drive(const char *id, const char *serial, const char *device)
 {
@@ -116,10 +116,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("snapshot");
 	TCase *tc = tcase_create("snapshot");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, finds_exact_before_prefix);
 	tcase_add_test(tc, ambiguous_and_unknown_are_errors);
@@ -127,10 +124,5 @@ int main(void)
 	tcase_add_test(tc, age_uses_the_monotonic_clock_where_it_can);
 	tcase_add_test(tc, hub_keeps_a_reader_safe);
 	tcase_add_test(tc, history_has_the_fields_once);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

@@ -12,6 +12,7 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/ipc/proto.h"
+#include "tests/unit/runner.h"
 
 #define SAMPLES 6
 #define BIG	(EM_IPC_INLINE_MAX + 4096)
@@ -495,12 +496,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("proto");
 	TCase *tcase = tcase_create("proto");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, what_is_encoded_is_decoded);
 	tcase_add_test(tcase, the_wire_does_not_change_unnoticed);
 	tcase_add_test(tcase, every_truncation_and_every_excess_is_refused);
@@ -517,8 +514,5 @@ int main(void)
 	tcase_add_test(tcase, a_packet_above_the_limit_is_refused);
 	tcase_add_test(tcase, a_string_longer_than_its_place_is_refused);
 	tcase_add_test(tcase, the_most_inline_data_fits_a_packet);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "daemon/main/options.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 #define SECOND UINT64_C(1000000)
 
@@ -316,10 +317,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("config");
 	TCase *tcase = tcase_create("config");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, without_a_file_all_is_default);
@@ -335,10 +333,5 @@ int main(void)
 	tcase_add_test(tcase, strange_files_are_errors);
 	tcase_add_test(tcase, an_empty_file_is_a_file);
 	tcase_add_test(tcase, the_command_line_has_the_same_checks);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

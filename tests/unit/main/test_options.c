@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "daemon/main/config.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 START_TEST(every_row_is_whole)
 {
@@ -111,19 +112,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("options");
 	TCase *tcase = tcase_create("options");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, every_row_is_whole);
 	tcase_add_test(tcase, per_drive_rows_lie_in_the_intervals);
 	tcase_add_test(tcase, the_default_file_is_valid_and_says_the_defaults);
 	tcase_add_test(tcase, the_man_page_names_every_option);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

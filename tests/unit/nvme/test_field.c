@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cleanup.h"
 #include "lib/base/le.h"
 #include "lib/nvme/field.h"
+#include "tests/unit/runner.h"
 
 static const struct em_nvme_ctx unknown = { .known = false, .ver = EM_VER(2, 0) };
 static const struct em_nvme_ctx ver_1_1 = { .known = true, .ver = EM_VER(1, 1) };
@@ -238,12 +238,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("field");
 	TCase *tcase = tcase_create("field");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, too_few_bytes_are_absent);
 	tcase_add_test(tcase, an_older_or_unknown_version_is_absent);
 	tcase_add_test(tcase, a_shut_gate_is_absent);
@@ -256,8 +252,5 @@ int main(void)
 	tcase_add_test(tcase, counters_keep_every_digit);
 	tcase_add_test(tcase, metrics_are_numbers_in_base_units);
 	tcase_add_test(tcase, a_key_has_one_json_type);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -7,6 +7,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/le.h"
 #include "lib/nvme/page.h"
+#include "tests/unit/runner.h"
 
 static uint8_t page[4096];
 static struct em_nvme_ctx ctx; /* an NVMe 1.4 drive with three firmware slots, unless changed */
@@ -462,12 +463,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("page");
 	TCase *tcase = tcase_create("page");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, smart_of_a_working_drive);
 	tcase_add_test(tcase, smart_without_a_temperature);
 	tcase_add_test(tcase, smart_beyond_a_hundred_percent);
@@ -488,8 +485,5 @@ int main(void)
 	tcase_add_test(tcase, pages_that_are_no_reading);
 	tcase_add_test(tcase, single_facts_by_key);
 	tcase_add_test(tcase, any_bytes_are_decoded_or_absent);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

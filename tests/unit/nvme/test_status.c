@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include <nvme/types.h>
 
 #include "lib/nvme/status.h"
+#include "tests/unit/runner.h"
 
 START_TEST(type_and_code_decide_and_not_the_word)
 {
@@ -102,19 +102,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("status");
 	TCase *tcase = tcase_create("status");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, type_and_code_decide_and_not_the_word);
 	tcase_add_test(tcase, a_page_the_drive_does_not_have_is_refused);
 	tcase_add_test(tcase, do_not_retry_ends_later);
 	tcase_add_test(tcase, every_code_has_a_row);
 	tcase_add_test(tcase, codes_agree_with_libnvme);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -8,6 +8,7 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/nvme/page.h"
+#include "tests/unit/runner.h"
 
 /* Where libnvme, written by others, puts what our rows name: a second opinion on every offset. */
 struct place {
@@ -467,20 +468,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tables");
 	TCase *tcase = tcase_create("tables");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tcase);
 	tcase_add_test(tcase, offsets_agree_with_libnvme);
 	tcase_add_test(tcase, groups_agree_with_libnvme);
 	tcase_add_test(tcase, pages_have_the_size_and_code_of_the_specification);
 	tcase_add_test(tcase, rows_are_sound);
 	tcase_add_test(tcase, no_two_rows_own_the_same_bits);
 	tcase_add_test(tcase, metric_names_are_unique_but_for_their_label);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/store/db.h"
 #include <errno.h>
+#include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
 /* A later Ember's migrations: the shipped first one, and one more. */
@@ -274,10 +275,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("db");
 	TCase *tcase = tcase_create("db");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, start, remove_dir);
@@ -294,10 +292,5 @@ int main(void)
 	tcase_add_test(tcase, few_broken_files_are_kept);
 	tcase_add_test(tcase, names_have_a_history);
 	tcase_add_test(tcase, first_seen_stays);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/store/queue.h"
 #include <errno.h>
+#include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
 static struct em_queue queue;
@@ -161,10 +162,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("queue");
 	TCase *tcase = tcase_create("queue");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
 	tcase_add_checked_fixture(tcase, start, stop);
@@ -174,10 +172,5 @@ int main(void)
 	tcase_add_test(tcase, the_newest_bytes_of_a_page_win);
 	tcase_add_test(tcase, drives_are_remembered);
 	tcase_add_test(tcase, what_cannot_be_kept_is_refused);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

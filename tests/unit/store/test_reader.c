@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
 static struct em_store *store;
@@ -281,10 +282,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("reader");
 	TCase *tcase = tcase_create("reader");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 90);
 	tcase_add_checked_fixture(tcase, start, stop);
@@ -299,10 +297,5 @@ int main(void)
 	tcase_add_test(tcase, a_reader_follows_a_new_file);
 	tcase_add_test(tcase, a_file_that_cannot_be_read_is_busy);
 	tcase_add_test(tcase, a_reader_cannot_write_and_does_not_wait_for_the_writer);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/store/retention.h"
 #include "daemon/store/db.h"
+#include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
 #define HOUR (3600 * (int64_t)EM_US_PER_SEC)
@@ -184,10 +185,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("retention");
 	TCase *tcase = tcase_create("retention");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, an_agreeing_clock_is_trusted_at_once);
@@ -200,10 +198,5 @@ int main(void)
 	tcase_add_test(tcase, readings_of_a_wrong_clock_take_nothing_with_them);
 	tcase_add_test(tcase, a_step_is_small);
 	tcase_add_test(tcase, the_newest_reading_is_found);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include "daemon/store/db.h"
+#include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
 START_TEST(only_plain_identifiers_pass)
@@ -133,10 +134,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("sql");
 	TCase *tcase = tcase_create("sql");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
 	tcase_add_test(tcase, only_plain_identifiers_pass);
@@ -144,10 +142,5 @@ int main(void)
 	tcase_add_test(tcase, bad_names_and_markers_are_refused);
 	tcase_add_test(tcase, no_query_scans_a_reading_table);
 	tcase_add_test(tcase, codes_become_errors);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

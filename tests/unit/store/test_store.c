@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
 static int count_points(void *userdata, int64_t at_us, const char *value)
@@ -520,10 +521,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store");
 	TCase *tcase = tcase_create("store");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
@@ -543,10 +541,5 @@ int main(void)
 	tcase_add_test(tcase, drives_and_pages_outlive_a_restart);
 	tcase_add_test(tcase, what_a_reader_saw_survives_sigkill);
 	tcase_add_test(tcase, many_threads_may_put_and_read);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tcase);
 }

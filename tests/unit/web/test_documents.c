@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 #include "fixture.h"
+#include "tests/unit/runner.h"
 
 static struct em_snapshot *fleet;
 
@@ -267,10 +267,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("web/documents");
 	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, smart_of_a_well_drive);
@@ -285,9 +282,5 @@ int main(void)
 	tcase_add_test(tc, health_says_what_is_wrong);
 	tcase_add_test(tc, no_drives_is_a_valid_state);
 	tcase_add_test(tc, index_lists_every_route);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

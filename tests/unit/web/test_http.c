@@ -20,6 +20,7 @@
 #include "fixture.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
+#include "tests/unit/runner.h"
 
 #define PATIENCE_MS 20000
 
@@ -503,10 +504,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("web/http");
 	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_set_timeout(tc, 120);
@@ -523,9 +521,5 @@ int main(void)
 	tcase_add_test(tc, history_of_a_real_store);
 	tcase_add_test(tc, snapshots_change_while_they_are_read);
 	tcase_add_test(tc, a_second_server_is_refused);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

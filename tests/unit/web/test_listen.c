@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "daemon/web/listen.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 static char dir[64], path[96];
 
@@ -182,10 +183,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("web/listen");
 	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, only_loopback_with_a_port);
@@ -196,9 +194,5 @@ int main(void)
 	tcase_add_test(tc, a_file_is_left_alone);
 	tcase_add_test(tc, bad_paths);
 	tcase_add_test(tc, loopback_peers);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

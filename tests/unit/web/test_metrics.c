@@ -5,6 +5,7 @@
 #include "daemon/web/metrics.h"
 #include "fixture.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 static struct em_snapshot *fleet;
 
@@ -314,10 +315,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("web/metrics");
 	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -333,9 +331,5 @@ int main(void)
 	tcase_add_test(tc, no_drives);
 	tcase_add_test(tc, rows_fit_the_format);
 	tcase_add_test(tc, promtool_is_content);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

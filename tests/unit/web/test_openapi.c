@@ -5,6 +5,7 @@
 #include "daemon/web/openapi.h"
 #include "fixture.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 #include "config.h"
 
@@ -221,10 +222,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("web/openapi");
 	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, document_is_the_one_in_docs);
@@ -232,9 +230,5 @@ int main(void)
 	tcase_add_test(tc, replies_are_of_their_schemas);
 	tcase_add_test(tc, problems_are_of_their_schema);
 	tcase_add_test(tc, every_field_is_described);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }

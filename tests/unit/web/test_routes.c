@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "fixture.h"
 #include "lib/base/cleanup.h"
+#include "tests/unit/runner.h"
 
 static struct em_snapshot *fleet;
 
@@ -242,10 +242,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("web/routes");
 	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, unknown_paths_are_404);
@@ -259,9 +256,5 @@ int main(void)
 	tcase_add_test(tc, rows_are_sound);
 	tcase_add_test(tc, roles_are_ordered);
 	tcase_add_test(tc, decoding);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_tests(tc);
 }
