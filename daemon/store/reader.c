@@ -92,12 +92,18 @@ static bool is_known(const struct em_store *store, const struct em_store_range *
 	return false;
 }
 
+static const char *range_text(const struct em_store_range *range)
+{
+	if (range->newest)
+		return range->step_us ? em_sql_reading_steps_newest : em_sql_reading_range_newest;
+	return range->step_us ? em_sql_reading_steps : em_sql_reading_range;
+}
+
 static int prepare_range(struct em_store_reader *reader, const struct em_store_range *range,
 			 sqlite3_stmt **ret)
 {
-	const char *text = range->step_us ? em_sql_reading_steps : em_sql_reading_range;
 	uint64_t step = range->step_us < STEP_MAX_US ? range->step_us : STEP_MAX_US;
-	int r = em_sql_prepare(reader->handle, text, range->table, range->column, ret);
+	int r = em_sql_prepare(reader->handle, range_text(range), range->table, range->column, ret);
 
 	if (r < 0)
 		return r;
@@ -121,21 +127,31 @@ static const char *point_text(sqlite3_stmt *statement, char buf[32])
 	return buf;
 }
 
-static int give_points(sqlite3_stmt *statement, unsigned limit, em_store_point_fn *fn,
-		       void *userdata)
+/* The row's place among those of the range: the query counts when it is not the order of rows. */
+static int64_t row_place(sqlite3_stmt *statement, bool newest, unsigned count)
+{
+	return newest ? sqlite3_column_int64(statement, 2) : (int64_t)count;
+}
+
+static int give_points(sqlite3_stmt *statement, const struct em_store_range *range,
+		       em_store_point_fn *fn, void *userdata)
 {
 	unsigned count = 0;
+	bool more = false;
 	char buf[32];
 	int code, r;
 
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		if (count++ == limit)
-			return 1;
+		if (row_place(statement, range->newest, ++count) > range->limit) {
+			more = true;
+			continue;
+		}
 		r = fn(userdata, sqlite3_column_int64(statement, 0), point_text(statement, buf));
 		if (r != 0)
 			return r;
 	}
-	return reader_errno(em_sql_errno(code));
+	r = reader_errno(em_sql_errno(code));
+	return r == 0 && more ? 1 : r;
 }
 
 int em_store_history(struct em_store_reader *reader, const struct em_store_range *range,
@@ -154,7 +170,7 @@ int em_store_history(struct em_store_reader *reader, const struct em_store_range
 		r = prepare_range(reader, range, &statement);
 	if (r < 0)
 		return reader_errno(r);
-	return give_points(statement, range->limit, fn, userdata);
+	return give_points(statement, range, fn, userdata);
 }
 
 /* Runs one query over the whole file, calling back per row. */

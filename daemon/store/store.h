@@ -104,6 +104,7 @@ struct em_store_range {
 	int64_t from_us, to_us; /* from <= at < to */
 	uint64_t step_us;	/* 0 = every reading; else the last reading of each step */
 	unsigned limit;
+	bool newest; /* above the limit the oldest points are left out, and not the newest */
 	uint64_t deadline_us; /* monotonic: give up then */
 };
 

@@ -44,7 +44,8 @@ struct em_context {
 
 /* A parameter, read as its row says. */
 struct em_arg {
-	bool given; /* by the client, or by the row's default */
+	bool given;    /* by the client, or by the row's default */
+	bool fallback; /* by the row's default */
 	char text[EM_ARG_SIZE];
 	uint64_t number; /* EM_PARAM_UINT; EM_PARAM_DURATION in microseconds */
 	int64_t time_us; /* EM_PARAM_TIME */

@@ -168,9 +168,7 @@ static json_t *page_state_json(const struct em_page *page, const struct em_page_
 			 "attempted_at", em_json_time(read->attempted_us),
 			 "read_at", em_json_time(read->data ? read->read_us : 0),
 			 "age_seconds", em_json_age(read, call),
-			 "interval_seconds",
-			 read->interval_us ? json_real((double)read->interval_us / 1e6)
-					   : json_null());
+			 "interval_seconds", em_json_interval(read));
 }
 
 static json_t *pages_json(const struct em_drive_snap *drive, const struct em_call *call)

@@ -144,6 +144,8 @@ static int write_history(struct em_call *call, const struct em_drive_snap *drive
 		.to_us = call->args[EM_HISTORY_TO].time_us,
 		.step_us = call->args[EM_HISTORY_STEP].number,
 		.limit = (unsigned)call->args[EM_HISTORY_LIMIT].number,
+		/* Who names no beginning wants to know how it is now. */
+		.newest = call->args[EM_HISTORY_FROM].fallback,
 		.deadline_us = call->now_mono_us + DEADLINE_US,
 	};
 	int r = em_store_reader_open(call->context->store, &reader);

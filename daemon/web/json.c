@@ -29,6 +29,11 @@ json_t *em_json_age(const struct em_page_read *read, const struct em_call *call)
 	return age < 0 ? json_null() : json_real((double)(age / 1000) / 1000.0);
 }
 
+json_t *em_json_interval(const struct em_page_read *read)
+{
+	return read->interval_us ? json_real((double)read->interval_us / 1e6) : json_null();
+}
+
 static json_t *value_json(const struct em_field *field, const struct em_value *value)
 {
 	char buf[EM_VALUE_TEXT_SIZE];
@@ -247,9 +252,11 @@ static json_t *smart_summary(const struct em_drive_snap *drive, const struct em_
 	const struct em_page *page = em_pages[EM_PAGE_SMART];
 	const struct em_page_read *read = &drive->pages[EM_PAGE_SMART];
 	const struct em_blob *data = read->data;
-	json_t *object = json_pack("{s:o, s:o, s:b}",
+	json_t *object = json_pack("{s:o, s:o, s:o, s:b}",
 				   "read_at", em_json_time(data ? read->read_us : 0),
-				   "age_seconds", em_json_age(read, call), "valid", data != NULL);
+				   "age_seconds", em_json_age(read, call),
+				   "interval_seconds", em_json_interval(read),
+				   "valid", data != NULL);
 
 	for (unsigned i = 0; object && em_summary_keys[i]; i++) {
 		const struct em_field *field = em_page_field(page, em_summary_keys[i]);

@@ -23,6 +23,8 @@ json_t *em_json_time(int64_t realtime_us); /* null for 0 */
 json_t *em_json_values(const struct em_page *page, const struct em_blob *data,
 		       const struct em_nvme_ctx *ctx);
 json_t *em_json_age(const struct em_page_read *read, const struct em_call *call);
+/* Seconds; null: the page is not read. */
+json_t *em_json_interval(const struct em_page_read *read);
 /* Why the last attempt did not give a reading, as a sentence; null when there is nothing to say. */
 json_t *em_json_status_detail(const struct em_page_read *read);
 json_t *em_json_page(const struct em_drive_snap *drive, const struct em_page *page,

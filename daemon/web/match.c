@@ -261,6 +261,7 @@ static bool read_query(struct em_call *call, const char *query, struct em_reply 
 		if (!param->fallback)
 			continue;
 		snprintf(call->args[i].text, EM_ARG_SIZE, "%s", param->fallback);
+		call->args[i].fallback = true;
 		if (!take_arg(call, i, reply))
 			return false;
 	}

@@ -20,7 +20,8 @@ static const struct em_param history_params[EM_HISTORY_PARAM_COUNT] = {
 				      "Without it: every reading." },
 	[EM_HISTORY_LIMIT] = { .name = "limit", .type = EM_PARAM_UINT, .min = 1, .max = 100000,
 			       .fallback = "10000",
-			       .help = "The most points to answer with; more sets truncated." },
+			       .help = "The most points to answer with; more sets truncated. The "
+				       "first ones after from; without from the newest ones." },
 	[EM_HISTORY_NSID] = { .name = "nsid", .type = EM_PARAM_UINT, .min = 0, .max = 0xfffffffe,
 			      .fallback = "0",
 			      .help = "The namespace, for values of a namespace; 0 otherwise." },

@@ -49,6 +49,8 @@ struct object {
 #define AGE_MEMBERS                                                                                \
 	{ "read_at", TIME, .null = true, .help = "When the values shown were read." },             \
 	{ "age_seconds", NUMBER, .null = true, .help = "How old the values shown are." }
+#define INTERVAL_MEMBER                                                                            \
+	{ "interval_seconds", NUMBER, .null = true, .help = "How often it is read; null: not." }
 #define VALID_MEMBER                                                                               \
 	{ "valid", BOOLEAN, .help = "False: there is no reading, and every value is null." }
 
@@ -112,7 +114,8 @@ static const struct member summary_members[] = {
 	{ "capacity_bytes", DECIMAL, .null = true, .help = "All of its NVM." },
 	{ 0 },
 };
-static const struct member summary_smart_members[] = { AGE_MEMBERS, VALID_MEMBER, { 0 } };
+static const struct member summary_smart_members[] = { AGE_MEMBERS, INTERVAL_MEMBER, VALID_MEMBER,
+							{ 0 } };
 static const struct member drive_members[] = {
 	{ "pages", OBJECT, .list = true, .of = "page_state", .help = "What is read of it." },
 	{ "namespaces", INTEGER, .list = true, .help = "Namespace ids, ascending." },
@@ -124,7 +127,7 @@ static const struct member page_state_members[] = {
 	READ_MEMBERS,
 	ATTEMPT_MEMBER,
 	AGE_MEMBERS,
-	{ "interval_seconds", NUMBER, .null = true, .help = "How often it is read; null: not." },
+	INTERVAL_MEMBER,
 	{ 0 },
 };
 static const struct member polls_members[] = {

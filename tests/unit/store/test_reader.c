@@ -148,6 +148,31 @@ START_TEST(the_limit_tells_of_more)
 }
 END_TEST
 
+START_TEST(the_newest_points_are_still_told_oldest_first)
+{
+	struct em_store_range range = whole();
+
+	for (int at = 1; at <= 6; at++)
+		put(store, at, (em_u128)at);
+	wait_written(store);
+	range.newest = true;
+	range.limit = 3;
+	check(&range, 1, "4=4 5=5 6=6");
+	range.limit = 6;
+	check(&range, 0, "1=1 2=2 3=3 4=4 5=5 6=6");
+	range.limit = 0;
+	check(&range, 1, "");
+	range.step_us = 2; /* buckets 0-1, 2-3, 4-5, 6-7 */
+	range.limit = 2;
+	check(&range, 1, "5=5 6=6");
+	range.limit = 4;
+	check(&range, 0, "1=1 3=3 5=5 6=6");
+	range.from_us = 3;
+	range.to_us = 6;
+	check(&range, 0, "3=3 5=5");
+}
+END_TEST
+
 START_TEST(a_step_gives_the_last_reading_of_each)
 {
 	static const int times[] = { 0, 9, 10, 19, 20, 55, 59, 60, 99 };
@@ -289,6 +314,7 @@ int main(void)
 	tcase_add_test(tcase, numbers_come_back_exact);
 	tcase_add_test(tcase, the_range_includes_its_start_only);
 	tcase_add_test(tcase, the_limit_tells_of_more);
+	tcase_add_test(tcase, the_newest_points_are_still_told_oldest_first);
 	tcase_add_test(tcase, a_step_gives_the_last_reading_of_each);
 	tcase_add_test(tcase, a_clock_change_neither_loses_nor_doubles);
 	tcase_add_test(tcase, unknown_names_are_told);

@@ -160,6 +160,7 @@ START_TEST(list_of_drives)
 	ck_text(root, "drives.1.state", "unresponsive");
 	ck_text(root, "drives.1.state_detail", "three commands were not answered");
 	ck_assert(json_real_value(at(root, "drives.1.smart.age_seconds")) == 3600);
+	ck_assert(json_real_value(at(root, "drives.1.smart.interval_seconds")) == 60);
 	ck_assert(json_is_false(at(root, "drives.2.smart.valid")));
 	ck_null(root, "drives.2.smart.temperature_celsius");
 	ck_null(root, "drives.2.smart.critical_warning_bits");

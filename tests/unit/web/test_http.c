@@ -457,6 +457,23 @@ START_TEST(history_of_a_real_store)
 }
 END_TEST
 
+START_TEST(history_without_a_beginning_is_the_newest)
+{
+	int64_t now = em_realtime_us();
+	json_t *root;
+
+	for (int i = 3; i > 0; i--)
+		put_reading(now - i * 1000000, "512000", 30 + i);
+	wait_written(3);
+	root = history("field=temperature_celsius&limit=2");
+	ck_assert_uint_eq(json_array_size(at(root, "points")), 2);
+	ck_int(root, "points.0.value", 32);
+	ck_int(root, "points.1.value", 31);
+	ck_assert(json_is_true(at(root, "truncated")));
+	json_decref(root);
+}
+END_TEST
+
 static atomic_bool publishing;
 
 static void *publish(void *userdata)
@@ -519,6 +536,7 @@ int main(void)
 	tcase_add_test(tc, slow_clients_do_not_keep_others_out);
 	tcase_add_test(tc, a_deadline_shuts_the_connection);
 	tcase_add_test(tc, history_of_a_real_store);
+	tcase_add_test(tc, history_without_a_beginning_is_the_newest);
 	tcase_add_test(tc, snapshots_change_while_they_are_read);
 	tcase_add_test(tc, a_second_server_is_refused);
 	return run_tests(tc);
