@@ -154,7 +154,9 @@ void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message
 {
 	drive->handle = message->drive;
 	em_drive_forget_request(drive);
-	drive->misses = 0;
+	/* Only a new node is a new start; the same one told anew has still missed what it missed. */
+	if (drive->state == EM_STATE_REMOVED)
+		drive->misses = 0;
 	drive->hold_us = 0;
 	drive->arm = true;
 	if (drive->first_seen_us == 0)
@@ -176,6 +178,18 @@ static bool kernel_is_busy(const char *state)
 	       strcmp(state, "new") == 0;
 }
 
+/* The end of a reset is no answer: a drive that gave none before has to give one now. */
+static void left_reset(struct em_drive *drive, const char *state, int64_t real_us)
+{
+	if (strcmp(state, "live") != 0)
+		return; /* dead, or on its way out: what the next command meets will tell */
+	if (drive->misses >= EM_MISSES_MAX)
+		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, "no answer yet after a reset",
+				   real_us);
+	else
+		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
+}
+
 void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
 		     int64_t real_us)
 {
@@ -185,7 +199,7 @@ void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message,
 				   real_us);
 	} else if (drive->state == EM_STATE_BUSY) {
 		drive->hold_us = 0;
-		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
+		left_reset(drive, message->state, real_us);
 	}
 }
 
@@ -203,10 +217,19 @@ void em_drive_unwatched(struct em_drive *drive, const char *why, int64_t real_us
 		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, why, real_us);
 }
 
-void em_drive_forget_request(struct em_drive *drive)
+void em_drive_clear_request(struct em_drive *drive)
 {
 	drive->asked = EM_ASK_NOTHING;
 	drive->request_id = 0;
+}
+
+void em_drive_forget_request(struct em_drive *drive)
+{
+	if (drive->asked == EM_ASK_ACKNOWLEDGE)
+		drive->acknowledge[drive->asked_page == EM_PAGE_SMART] = true;
+	if (drive->asked == EM_ASK_ARM)
+		drive->arm = true;
+	em_drive_clear_request(drive);
 }
 
 /* NVME_AEN: type [2:0], log page [23:16]. Reading that log clears the event (facts of NVMe 5.2). */
@@ -220,6 +243,21 @@ static void heard_aen(struct em_drive *drive, uint32_t aen, uint64_t now_us)
 	if (type == TYPE_SMART)
 		drive->acknowledge[1] = true;
 	drive->pages[EM_PAGE_SMART].due_us = now_us;
+}
+
+/* A storm of these must not become a storm of commands. */
+static void heard_namespaces(struct em_drive *drive, uint64_t now_us)
+{
+	uint64_t due = drive->list.read.read_mono_us + EM_LIST_PAUSE_US;
+
+	if (due < now_us)
+		due = now_us;
+	if (drive->list.read.status != EM_READ_REFUSED && due < drive->list.due_us)
+		drive->list.due_us = due;
+	for (unsigned i = 0; i < drive->namespace_count; i++) {
+		if (due < drive->namespaces[i].page.due_us)
+			drive->namespaces[i].page.due_us = due;
+	}
 }
 
 void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us)
@@ -237,10 +275,7 @@ void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, ui
 		make_all_due(drive, now_us);
 		return;
 	case EM_EVENT_NAMESPACES:
-		if (drive->list.read.status != EM_READ_REFUSED)
-			drive->list.due_us = now_us;
-		for (unsigned i = 0; i < drive->namespace_count; i++)
-			drive->namespaces[i].page.due_us = now_us;
+		heard_namespaces(drive, now_us);
 		return;
 	case EM_EVENT_UNSTUCK:
 		drive->hold_us = 0;

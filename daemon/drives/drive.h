@@ -21,6 +21,8 @@
 /* After a miss, or while the kernel is busy with the drive, we look again this soon at the latest. */
 #define EM_RETRY_US      (5 * EM_US_PER_SEC)
 #define EM_BUSY_RETRY_US EM_US_PER_SEC
+/* However often the kernel tells of namespaces, the list is not read more often than this. */
+#define EM_LIST_PAUSE_US EM_US_PER_SEC
 
 struct em_page_task {
 	struct em_page_read read;
@@ -74,7 +76,7 @@ struct em_drive {
 	/* The request that is out. */
 	enum em_ask asked;
 	enum em_page_id asked_page;
-	uint32_t asked_nsid, request_id;
+	uint32_t asked_nsid, asked_len, request_id;
 	uint64_t sent_us; /* monotonic */
 
 	uint64_t commands, events, errors[EM_READ_COUNT], last_duration_us;
@@ -103,7 +105,7 @@ void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message,
 		     int64_t real_us);
 void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us);
 void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us);
-/* The broker is away: the request that was out will not be answered. */
+/* The request that was out will not be answered; an event that it was for still waits. */
 void em_drive_forget_request(struct em_drive *drive);
 /* The broker stays away: the drive can no longer be watched. */
 void em_drive_unwatched(struct em_drive *drive, const char *why, int64_t real_us);
@@ -117,6 +119,7 @@ bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 		   struct em_ipc_request *ret);
 /* The request was sent under this id. */
 void em_drive_sent(struct em_drive *drive, uint32_t request_id, uint64_t now_us);
+/* Data that was not asked for, or came as a memfd, counts as a failure (EPROTO). */
 struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    uint64_t now_us, int64_t real_us);
 

@@ -5,6 +5,7 @@
 
 void em_drive_set_state(struct em_drive *drive, enum em_drive_state state, const char *detail,
 			int64_t real_us);
+void em_drive_clear_request(struct em_drive *drive);
 /* Takes version, firmware, serial and model from valid Identify Controller bytes. */
 void em_drive_learn_identify(struct em_drive *drive, const struct em_blob *data, uint64_t now_us);
 /* Namespaces as the list says: new ones are due now, vanished ones are dropped. -ENOMEM. */

@@ -216,6 +216,7 @@ bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 		if (due > now_us || !ask_planned(drive, due, real_us, &request))
 			return false;
 	}
+	drive->asked_len = request.len;
 	*ret = request;
 	return true;
 }

@@ -80,6 +80,12 @@ static bool is_miss(enum em_read_status status)
 	return status == EM_READ_TIMEOUT || status == EM_READ_STUCK || status == EM_READ_HOST_ERROR;
 }
 
+/* The drive did not get as far as an answer: what was asked still has to be asked. */
+static bool is_open(enum em_read_status status)
+{
+	return is_miss(status) || status == EM_READ_BUSY || status == EM_READ_GONE;
+}
+
 static bool is_answer(enum em_read_status status)
 {
 	return status == EM_READ_OK || status == EM_READ_STATUS || status == EM_READ_REFUSED;
@@ -142,7 +148,7 @@ static uint64_t next_due(const struct em_page_task *task, enum em_read_status st
 
 	if (status == EM_READ_REFUSED)
 		return NEVER;
-	if (is_miss(status) || status == EM_READ_BUSY || status == EM_READ_GONE)
+	if (is_open(status))
 		return now_us; /* the drive's hold time decides */
 	/* Stay in step with the plan; a plan that is behind starts anew. */
 	due = task->due_us + interval;
@@ -205,6 +211,16 @@ static void mend_lost_event(struct em_drive *drive, const struct em_blob *before
 		drive->acknowledge[1] = true;
 }
 
+/* Without it most pages are not asked at all, so an hour is too long to wait for it. */
+static void ask_identify_soon(struct em_drive *drive, uint64_t now_us)
+{
+	struct em_page_task *task = &drive->pages[EM_PAGE_IDENTIFY_CTRL];
+	uint64_t soon = now_us + drive->intervals.page_us[EM_PAGE_SMART];
+
+	if (task->due_us != NEVER && task->due_us > soon)
+		task->due_us = soon;
+}
+
 static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct em_ipc_reply *reply,
 		       enum em_read_status status, uint64_t now_us, int64_t real_us)
 {
@@ -217,6 +233,8 @@ static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct 
 		fresh = take_bytes(task, em_pages[id], reply, now_us, real_us);
 	if (fresh && id == EM_PAGE_IDENTIFY_CTRL)
 		em_drive_learn_identify(drive, task->read.data, now_us);
+	else if (id == EM_PAGE_IDENTIFY_CTRL && !drive->ctx.known)
+		ask_identify_soon(drive, now_us);
 	if (fresh && id == EM_PAGE_SMART)
 		mend_lost_event(drive, before);
 	em_blob_unref(before);
@@ -232,6 +250,11 @@ static void reply_list(struct em_drive *drive, const struct em_ipc_reply *reply,
 	record_attempt(&drive->list, reply, status, now_us);
 	if (status != EM_READ_OK)
 		return;
+	/* A list that was cut must not look like namespaces that were deleted. */
+	if (reply->data_len < drive->asked_len) {
+		drive->list.read.status = EM_READ_SHORT;
+		return;
+	}
 	while (count < EM_NAMESPACES_MAX && (count + 1) * 4 <= reply->data_len) {
 		uint32_t nsid = em_le32(reply->data + count * 4);
 
@@ -270,7 +293,7 @@ static bool reply_acknowledge(struct em_drive *drive, const struct em_ipc_reply 
 {
 	bool smart = drive->asked_page == EM_PAGE_SMART;
 
-	if (is_miss(status) || status == EM_READ_BUSY)
+	if (is_open(status))
 		drive->acknowledge[smart] = true;
 	return smart && status == EM_READ_OK &&
 	       reply_page(drive, EM_PAGE_SMART, reply, status, now_us, real_us);
@@ -301,7 +324,7 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 			news.read = &em_drive_namespace(drive, news.nsid)->page.read;
 		break;
 	case EM_ASK_ARM:
-		drive->arm = is_miss(status) || status == EM_READ_BUSY;
+		drive->arm = is_open(status);
 		break;
 	case EM_ASK_NOTHING:
 		break;
@@ -309,14 +332,23 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 	return news;
 }
 
+static bool data_fits(const struct em_drive *drive, const struct em_ipc_reply *reply)
+{
+	return reply->data_len <= drive->asked_len && (reply->data || reply->data_len == 0);
+}
+
 struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    uint64_t now_us, int64_t real_us)
 {
-	enum em_read_status status = status_of(reply);
+	const struct em_ipc_reply unfit = { .answer = EM_ANSWER_HOST_ERROR, .err = EPROTO };
 	struct em_drive_news news = { 0 };
+	enum em_read_status status;
 
 	if (drive->asked == EM_ASK_NOTHING || reply->id != drive->request_id)
 		return news; /* late, of an earlier connection */
+	if (!data_fits(drive, reply))
+		reply = &unfit;
+	status = status_of(reply);
 	judge(drive, status, now_us, real_us);
 	if (is_answer(status))
 		drive->last_duration_us = reply->elapsed_us;
@@ -325,7 +357,7 @@ struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_
 	if (status == EM_READ_STATUS || status == EM_READ_REFUSED)
 		drive->errors[status]++;
 	news = news_of(drive, reply, status, now_us, real_us);
-	em_drive_forget_request(drive);
+	em_drive_clear_request(drive);
 	drive->changed = true;
 	return news;
 }

@@ -439,6 +439,157 @@ START_TEST(denied_reading_says_so)
 }
 END_TEST
 
+/* What a broker that lies might send: nothing of it may be read, shown or believed. */
+START_TEST(data_that_was_not_asked_for_is_none)
+{
+	struct em_ipc_reply reply = { .answer = EM_ANSWER_DONE, .data_len = 1u << 20,
+				      .data_fd = 9 };
+
+	serve(EM_VER(1, 4), 0);
+	now += 60 * SECOND;
+	ck_assert(ask());
+	reply.id = next_id;
+	ck_assert(!em_drive_reply(drive, &reply, now, (int64_t)now).fresh);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.status, EM_READ_HOST_ERROR);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.err, EPROTO);
+	now += EM_RETRY_US;
+	ck_assert(ask());
+	ck_assert(!answer(EM_ANSWER_DONE, 0, smart(1), asked.len + 1).fresh);
+	ck_assert_uint_eq(drive->pages[EM_PAGE_SMART].read.data->data[0], 0);
+}
+END_TEST
+
+static void ask_for_list(void)
+{
+	while (ask() && !(asked.op == EM_OP_IDENTIFY && asked.page == 2))
+		answer(EM_ANSWER_DONE, 0,
+		       asked.op == EM_OP_IDENTIFY ? identify(EM_VER(1, 4), 0) : smart(0),
+		       asked.len);
+}
+
+START_TEST(short_namespace_list_deletes_nothing)
+{
+	serve(EM_VER(1, 4), 0);
+	for (uint32_t len = 0; len < 4096; len += 4095) {
+		now += 3600 * SECOND;
+		ask_for_list();
+		memset(page, 0, sizeof(page));
+		answer(EM_ANSWER_DONE, 0, len ? page : NULL, len);
+		ck_assert_int_eq(drive->list.read.status, EM_READ_SHORT);
+		ck_assert_uint_eq(drive->namespace_count, 2);
+	}
+}
+END_TEST
+
+START_TEST(storm_of_namespace_events_is_no_storm_of_commands)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_NAMESPACES };
+	unsigned commands;
+
+	serve(EM_VER(1, 4), 0);
+	commands = 0;
+	for (int i = 0; i < 10000; i++) {
+		em_drive_event(drive, &event, now);
+		commands += serve(EM_VER(1, 4), 0);
+		now += 100;
+	}
+	/* One second: the list and two namespaces, once. */
+	ck_assert_uint_le(commands, 3);
+	now += SECOND;
+	ck_assert_uint_le(commands + serve(EM_VER(1, 4), 0), 6);
+	ck_assert_uint_eq(drive->list.read.read_mono_us, now);
+}
+END_TEST
+
+START_TEST(event_outlives_a_request_that_was_lost)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_AEN, .aen = 0x020101 };
+
+	serve(EM_VER(1, 4), 0);
+	for (int round = 0; round < 2; round++) {
+		em_drive_event(drive, &event, now);
+		ck_assert(ask());
+		ck_assert_int_eq(asked.op, EM_OP_ACKNOWLEDGE_EVENT);
+		em_drive_forget_request(drive);
+		ck_assert(ask());
+		ck_assert_int_eq(asked.op, EM_OP_ACKNOWLEDGE_EVENT);
+		ck_assert_uint_eq(asked.page, event.aen >> 16);
+		answer(EM_ANSWER_DONE, 0, smart(2), asked.len);
+		serve(EM_VER(1, 4), 0);
+		event.aen = 0x010000; /* then the same for the error log */
+	}
+}
+END_TEST
+
+START_TEST(arming_outlives_a_request_that_was_lost)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_CONNECTED };
+
+	serve(EM_VER(1, 4), 0);
+	em_drive_event(drive, &event, now);
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ARM_EVENTS);
+	em_drive_forget_request(drive);
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ARM_EVENTS);
+	answer(EM_ANSWER_GONE, 0, NULL, 0);
+	now += EM_RETRY_US;
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ARM_EVENTS);
+}
+END_TEST
+
+START_TEST(reset_is_no_answer)
+{
+	struct em_ipc_drive resetting = node("resetting"), live = node("live"), dead = node("dead");
+
+	three_misses_make_unresponsive_and_keep_the_values_fn(0);
+	em_drive_update(drive, &resetting, now, (int64_t)now);
+	ck_assert_int_eq(drive->state, EM_STATE_BUSY);
+	em_drive_update(drive, &live, now, (int64_t)now);
+	ck_assert_int_eq(drive->state, EM_STATE_UNRESPONSIVE);
+	serve(EM_VER(1, 4), 0);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+	em_drive_update(drive, &resetting, now, (int64_t)now);
+	em_drive_update(drive, &dead, now, (int64_t)now);
+	ck_assert_int_ne(drive->state, EM_STATE_OK);
+}
+END_TEST
+
+/* A broker that comes back again and again is no reason to forget what the drive missed. */
+START_TEST(misses_outlive_the_broker)
+{
+	struct em_ipc_drive message = node("live");
+
+	serve(EM_VER(1, 4), 0);
+	for (int i = 0; i < 3; i++) {
+		now += 60 * SECOND;
+		ck_assert(ask());
+		answer(EM_ANSWER_TIMEOUT, 0, NULL, 0);
+		drive->handle = 0;
+		em_drive_present(drive, &message, now, (int64_t)now);
+	}
+	ck_assert_int_eq(drive->state, EM_STATE_UNRESPONSIVE);
+	em_drive_gone(drive, "its device node is gone", (int64_t)now);
+	em_drive_present(drive, &message, now, (int64_t)now);
+	ck_assert_uint_eq(drive->misses, 0);
+}
+END_TEST
+
+START_TEST(identify_without_a_reading_is_asked_again_soon)
+{
+	while (ask()) {
+		memset(page, 0xff, sizeof(page));
+		answer(EM_ANSWER_DONE, 0, page, asked.len);
+	}
+	ck_assert(!drive->ctx.known);
+	ck_assert_uint_eq(drive->pages[EM_PAGE_IDENTIFY_CTRL].due_us, now + 60 * SECOND);
+	now += 60 * SECOND;
+	serve(EM_VER(1, 4), 0);
+	ck_assert(drive->ctx.known);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -452,6 +603,11 @@ int main(void)
 		hostile_namespace_lists_are_refused, late_reply_of_another_connection_is_ignored,
 		gone_and_back_under_another_name_is_the_same, intervals_down_to_ten_milliseconds,
 		twins_are_two, denied_reading_says_so,
+		data_that_was_not_asked_for_is_none, short_namespace_list_deletes_nothing,
+		storm_of_namespace_events_is_no_storm_of_commands,
+		event_outlives_a_request_that_was_lost, arming_outlives_a_request_that_was_lost,
+		reset_is_no_answer, misses_outlive_the_broker,
+		identify_without_a_reading_is_asked_again_soon,
 	};
 	TCase *tc = tcase_create("drive");
 
