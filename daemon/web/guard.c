@@ -15,8 +15,11 @@
 
 struct em_guarded {
 	LIST_ENTRY(em_guarded) link;
+	TAILQ_ENTRY(em_guarded) asking_link; /* while asking */
+	struct em_guard_group *group;
 	int fd;
-	uint64_t deadline_us; /* UINT64_MAX: shut down already */
+	bool asking, shut;
+	uint64_t deadline_us;
 };
 
 struct em_guard {
@@ -27,16 +30,37 @@ struct em_guard {
 	LIST_HEAD(, em_guarded) all;
 };
 
+void em_guard_group_init(struct em_guard_group *group, unsigned max)
+{
+	*group = (struct em_guard_group){ .max = max };
+	TAILQ_INIT(&group->asking);
+}
+
+static void set_asking(struct em_guarded *g, bool asking)
+{
+	if (g->asking)
+		TAILQ_REMOVE(&g->group->asking, g, asking_link);
+	if (asking)
+		TAILQ_INSERT_TAIL(&g->group->asking, g, asking_link);
+	g->asking = asking;
+}
+
+static void shut(struct em_guarded *g)
+{
+	shutdown(g->fd, SHUT_RDWR);
+	set_asking(g, false);
+	g->shut = true;
+	g->group->open--;
+}
+
 static void shut_expired(struct em_guard *guard)
 {
 	uint64_t now = em_monotonic_us();
 	struct em_guarded *g;
 
 	LIST_FOREACH(g, &guard->all, link) {
-		if (g->deadline_us > now)
-			continue;
-		shutdown(g->fd, SHUT_RDWR);
-		g->deadline_us = UINT64_MAX;
+		if (!g->shut && g->deadline_us <= now)
+			shut(g);
 	}
 }
 
@@ -116,32 +140,47 @@ struct em_guard *em_guard_free(struct em_guard *guard)
 	return NULL;
 }
 
-struct em_guarded *em_guard_add(struct em_guard *guard, int fd, uint64_t span_us)
+struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *group, int fd,
+				uint64_t span_us)
 {
 	struct em_guarded *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return NULL;
+	g->group = group;
 	g->fd = fd;
 	g->deadline_us = em_monotonic_us() + span_us;
 	pthread_mutex_lock(&guard->lock);
 	if (LIST_EMPTY(&guard->all))
 		pthread_cond_signal(&guard->wake);
 	LIST_INSERT_HEAD(&guard->all, g, link);
+	if (++group->open > group->max && !TAILQ_EMPTY(&group->asking))
+		shut(TAILQ_FIRST(&group->asking));
+	set_asking(g, true);
 	pthread_mutex_unlock(&guard->lock);
 	return g;
 }
 
-void em_guard_set(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us)
+static void set_stage(struct em_guard *guard, struct em_guarded *g, uint64_t span_us, bool asking)
 {
-	uint64_t deadline = em_monotonic_us() + span_us;
-
-	if (!guarded)
+	if (!g)
 		return;
 	pthread_mutex_lock(&guard->lock);
-	if (guarded->deadline_us != UINT64_MAX)
-		guarded->deadline_us = deadline;
+	if (!g->shut) {
+		g->deadline_us = em_monotonic_us() + span_us;
+		set_asking(g, asking);
+	}
 	pthread_mutex_unlock(&guard->lock);
+}
+
+void em_guard_await(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us)
+{
+	set_stage(guard, guarded, span_us, true);
+}
+
+void em_guard_reply(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us)
+{
+	set_stage(guard, guarded, span_us, false);
 }
 
 void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded)
@@ -149,6 +188,9 @@ void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded)
 	if (!guarded)
 		return;
 	pthread_mutex_lock(&guard->lock);
+	set_asking(guarded, false);
+	if (!guarded->shut)
+		guarded->group->open--;
 	LIST_REMOVE(guarded, link);
 	pthread_mutex_unlock(&guard->lock);
 	free(guarded);

@@ -7,12 +7,16 @@
  * send a whole request head, and then EM_GUARD_REPLY_US to take the reply; after that its socket
  * is shut down, and libmicrohttpd closes it.
  *
+ * Connections that send no request must not keep others out either: above a listener's limit the
+ * one that has sent none for the longest is shut down. A client that asks at once is the youngest.
+ *
  * Owns:     a thread that sleeps while there is no connection. Borrows the descriptors: remove a
  *           connection before its descriptor is closed.
  * Threads:  all functions from any thread. Blocking: free waits for the thread.
- * Limits:   as many connections as the listeners let in.
+ * Limits:   those of the groups, but a connection that is being answered is never shut for them.
  */
 #include <stdint.h>
+#include <sys/queue.h>
 
 #define EM_GUARD_REQUEST_US UINT64_C(15000000)
 #define EM_GUARD_REPLY_US   UINT64_C(120000000)
@@ -20,11 +24,22 @@
 struct em_guard;
 struct em_guarded;
 
+/* The connections of one listener; zeroed but for max. */
+struct em_guard_group {
+	unsigned max;
+	unsigned open; /* not shut down yet */
+	TAILQ_HEAD(, em_guarded) asking; /* in the order of the beginning of their requests */
+};
+void em_guard_group_init(struct em_guard_group *group, unsigned max);
+
 int em_guard_new(struct em_guard **ret);
 struct em_guard *em_guard_free(struct em_guard *guard);
 
-/* NULL: no memory; the connection then has no deadline of ours. */
-struct em_guarded *em_guard_add(struct em_guard *guard, int fd, uint64_t span_us);
-/* Gives it span_us from now; guarded may be NULL. */
-void em_guard_set(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us);
+/* Has span_us to send a request. NULL: no memory; the connection then has no deadline of ours. */
+struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *group, int fd,
+				uint64_t span_us);
+/* A request is awaited again, or there was one and its reply has to be taken; in span_us from now.
+ * guarded may be NULL. */
+void em_guard_await(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us);
+void em_guard_reply(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us);
 void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded);

@@ -3,7 +3,8 @@
 /*
  * handlers - what the routes of routes.c call. Each makes the whole reply from the call.
  *
- * Threads:  any. Blocking: em_handle_history() up to its deadline, the others never.
+ * Threads:  any. Blocking: those whose route says that it waits, up to their deadline; the
+ *           others never.
  */
 #include "daemon/web/route.h"
 

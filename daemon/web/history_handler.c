@@ -7,7 +7,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
-/* A scrape may wait behind this on the same thread, and has to be answered in a second. */
+/* Longer than any reading that is not in vain; the pool has few threads for all who ask. */
 #define DEADLINE_US (800 * EM_US_PER_MS)
 #define RETRY_S     2
 

@@ -15,11 +15,11 @@
 
 /*
  * Both listeners at their limits stay below the usual 1,024 descriptors, with room for the
- * database. TCP comes from this host only, so a limit per address is nearly the whole limit.
+ * database. TCP comes from this host only, so a limit per address would say nothing.
  */
 #define UNIX_CONNECTIONS   128u
 #define TCP_CONNECTIONS    640u
-#define TCP_PER_ADDRESS    600u
+#define SPARE_CONNECTIONS  40u /* of each: between the guard's limit and libmicrohttpd's */
 #define THREADS            4u
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
 #define HEAD_BYTES         ((size_t)24 << 10) /* request line and headers, and the reply's head */
@@ -29,12 +29,18 @@
 struct em_listener {
 	struct em_shared *shared;
 	struct MHD_Daemon *daemon;
+	struct em_guard_group connections;
 	uint16_t tcp_port; /* 0: unix */
 };
 
-/* One request. */
+/* One request. While it waits in the pool its connection is suspended, and the pool has it. */
 struct exchange {
-	bool head_seen;
+	struct em_job job;
+	struct em_listener *listener;
+	struct MHD_Connection *connection;
+	struct em_call call;
+	struct em_reply reply;
+	bool head_seen, answered;
 	char uri[]; /* as it came */
 };
 
@@ -61,13 +67,13 @@ static void log_line(void *userdata, const char *format, va_list ap)
 static void *start_exchange(void *userdata, const char *uri, struct MHD_Connection *connection)
 {
 	size_t len = strlen(uri);
-	struct exchange *exchange = malloc(sizeof(*exchange) + len + 1);
+	struct exchange *exchange = calloc(1, sizeof(*exchange) + len + 1);
 
-	(void)userdata;
-	(void)connection;
 	if (!exchange)
 		return NULL;
-	exchange->head_seen = false;
+	exchange->listener = userdata;
+	exchange->connection = connection;
+	exchange->call.context = &exchange->listener->shared->context;
 	memcpy(exchange->uri, uri, len + 1);
 	return exchange;
 }
@@ -80,21 +86,25 @@ static struct em_guarded *guarded_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-static void end_exchange(void *userdata, struct MHD_Connection *connection, void **exchange,
-			 enum MHD_RequestTerminationCode code)
+static void end_exchange(void *userdata, struct MHD_Connection *connection,
+			 void **userdata_exchange, enum MHD_RequestTerminationCode code)
 {
 	struct em_listener *listener = userdata;
+	struct exchange *exchange = *userdata_exchange;
 
 	(void)code;
-	free(*exchange);
-	*exchange = NULL;
-	em_guard_set(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
+	if (exchange)
+		em_reply_done(&exchange->reply);
+	free(exchange);
+	*userdata_exchange = NULL;
+	em_guard_await(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
 }
 
 static void on_connection(void *userdata, struct MHD_Connection *connection, void **guarded,
 			  enum MHD_ConnectionNotificationCode code)
 {
-	struct em_guard *guard = ((struct em_listener *)userdata)->shared->guard;
+	struct em_listener *listener = userdata;
+	struct em_guard *guard = listener->shared->guard;
 	const union MHD_ConnectionInfo *info;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -104,7 +114,8 @@ static void on_connection(void *userdata, struct MHD_Connection *connection, voi
 	}
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	if (info)
-		*guarded = em_guard_add(guard, info->connect_fd, EM_GUARD_REQUEST_US);
+		*guarded = em_guard_add(guard, &listener->connections, info->connect_fd,
+					EM_GUARD_REQUEST_US);
 }
 
 static enum MHD_Result accept_peer(void *userdata, const struct sockaddr *address, socklen_t len)
@@ -259,65 +270,120 @@ static bool check_method(const char *method, const struct em_call *call, struct 
 	return false;
 }
 
-static void answer(struct em_listener *listener, struct MHD_Connection *connection,
-		   const char *method, const char *uri, struct em_call *call,
-		   struct em_reply *reply)
+/* True: call->route may be asked for what the call says; false: the reply is the problem. */
+static bool admit(struct exchange *exchange, const char *method)
 {
-	struct em_snapshot *snap;
+	struct em_listener *listener = exchange->listener;
+	struct em_call *call = &exchange->call;
+	struct em_reply *reply = &exchange->reply;
 
-	if (listener->tcp_port && (!check_host(listener, connection, call, reply) ||
+	if (listener->tcp_port && (!check_host(listener, exchange->connection, call, reply) ||
 				   !check_method(method, call, reply)))
-		return;
-	snap = em_hub_get(listener->shared->context.hub);
+		return false;
+	if (!em_route_resolve(call, method, exchange->uri, reply))
+		return false;
+	if (em_route_allows(call->route, EM_ROLE_VIEWER))
+		return true;
+	em_reply_problem(reply, call, 403, "This needs a role that you lack.");
+	return false;
+}
+
+static void handle(struct exchange *exchange)
+{
+	struct em_call *call = &exchange->call;
+	struct em_snapshot *snap = em_hub_get(exchange->listener->shared->context.hub);
+
 	call->snap = snap;
-	if (em_route_resolve(call, method, uri, reply)) {
-		if (em_route_allows(call->route, EM_ROLE_VIEWER))
-			call->route->handle(call, reply);
-		else
-			em_reply_problem(reply, call, 403, "This needs a role that you lack.");
-	}
+	call->route->handle(call, &exchange->reply);
 	call->snap = NULL;
 	em_snapshot_unref(snap);
 }
 
+static void answer_busy(struct exchange *exchange)
+{
+	em_reply_problem(&exchange->reply, &exchange->call, 503,
+			 "Too many histories are being read. Try again later.");
+	exchange->reply.retry_after_s = BUSY_RETRY_S;
+}
+
+/* On a thread of the pool. */
+static void run_job(struct em_job *job, bool ending)
+{
+	struct exchange *exchange = (struct exchange *)job; /* its first member */
+
+	/* The deadline of the handler begins now: it did not wait because of the disk. */
+	exchange->call.now_mono_us = em_monotonic_us();
+	if (ending)
+		answer_busy(exchange);
+	else
+		handle(exchange);
+	exchange->answered = true;
+	MHD_resume_connection(exchange->connection);
+}
+
+static enum MHD_Result hand_over(struct exchange *exchange)
+{
+	exchange->job.run = run_job;
+	/* First, since the pool may be quicker than we are. */
+	MHD_suspend_connection(exchange->connection);
+	if (!em_pool_put(exchange->listener->shared->pool, &exchange->job)) {
+		answer_busy(exchange);
+		exchange->answered = true;
+		MHD_resume_connection(exchange->connection);
+	}
+	return MHD_YES;
+}
+
+/* The head is there: nothing here takes a body. */
+static enum MHD_Result begin_request(struct exchange *exchange)
+{
+	exchange->head_seen = true;
+	em_text_clean(exchange->call.instance, sizeof(exchange->call.instance), exchange->uri,
+		      strcspn(exchange->uri, "?"));
+	if (!has_body(exchange->connection))
+		return MHD_YES;
+	em_reply_problem(&exchange->reply, &exchange->call, 413, "Requests here have no body.");
+	return send_reply(exchange->listener, exchange->connection, &exchange->call,
+			  &exchange->reply);
+}
+
+/* libmicrohttpd calls with the head, with the body, at its end, and after a suspension. */
 static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connection,
 				  const char *url, const char *method, const char *version,
 				  const char *upload, size_t *upload_len, void **userdata_exchange)
 {
 	struct em_listener *listener = userdata;
 	struct exchange *exchange = *userdata_exchange;
-	struct em_reply reply = { 0 };
-	struct em_call call = { .context = &listener->shared->context };
 
 	(void)url;
 	(void)version;
 	(void)upload;
 	if (!exchange)
 		return MHD_NO;
-	em_text_clean(call.instance, sizeof(call.instance), exchange->uri,
-		      strcspn(exchange->uri, "?"));
-	if (!exchange->head_seen) {
-		exchange->head_seen = true;
-		if (!has_body(connection))
-			return MHD_YES;
-		em_reply_problem(&reply, &call, 413, "Requests here have no body.");
-		return send_reply(listener, connection, &call, &reply);
-	}
+	if (!exchange->head_seen)
+		return begin_request(exchange);
 	if (*upload_len) {
 		*upload_len = 0;
 		return MHD_YES;
 	}
-	em_guard_set(listener->shared->guard, guarded_of(connection), EM_GUARD_REPLY_US);
-	call.now_us = em_realtime_us();
-	call.now_mono_us = em_monotonic_us();
-	answer(listener, connection, method, exchange->uri, &call, &reply);
-	return send_reply(listener, connection, &call, &reply);
+	if (!exchange->answered) {
+		em_guard_reply(listener->shared->guard, guarded_of(connection), EM_GUARD_REPLY_US);
+		exchange->call.now_us = em_realtime_us();
+		exchange->call.now_mono_us = em_monotonic_us();
+		if (admit(exchange, method)) {
+			if (exchange->call.route->waits)
+				return hand_over(exchange);
+			handle(exchange);
+		}
+	}
+	return send_reply(listener, connection, &exchange->call, &exchange->reply);
 }
 
 int em_listener_start(struct em_listener **ret, struct em_shared *shared, int fd,
 		      uint16_t tcp_port)
 {
 	struct em_listener *listener = calloc(1, sizeof(*listener));
+	unsigned max = tcp_port ? TCP_CONNECTIONS : UNIX_CONNECTIONS;
 
 	if (!listener) {
 		close(fd);
@@ -325,14 +391,14 @@ int em_listener_start(struct em_listener **ret, struct em_shared *shared, int fd
 	}
 	listener->shared = shared;
 	listener->tcp_port = tcp_port;
+	em_guard_group_init(&listener->connections, max - SPARE_CONNECTIONS);
 	listener->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, accept_peer, listener,
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, accept_peer, listener,
 		on_request, listener, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
 		MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
 		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK_BYTES,
-		MHD_OPTION_CONNECTION_LIMIT, tcp_port ? TCP_CONNECTIONS : UNIX_CONNECTIONS,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, tcp_port ? TCP_PER_ADDRESS : 0u,
+		MHD_OPTION_CONNECTION_LIMIT, max,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "daemon/web/call.h"
 #include "daemon/web/guard.h"
+#include "daemon/web/pool.h"
 
 #define EM_REPLIES_MAX ((size_t)64 << 20)
 
@@ -19,6 +20,7 @@
 struct em_shared {
 	struct em_context context;
 	struct em_guard *guard;
+	struct em_pool *pool; /* ended before a listener is stopped */
 	atomic_size_t reply_bytes;
 };
 

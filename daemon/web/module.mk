@@ -11,6 +11,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/match.c \
 	daemon/web/metrics.c daemon/web/metrics.h \
 	daemon/web/openapi.c daemon/web/openapi.h \
+	daemon/web/pool.c daemon/web/pool.h \
 	daemon/web/routes.c daemon/web/route.h \
 	daemon/web/schema.c daemon/web/schema.h \
 	daemon/web/web.c daemon/web/web.h
@@ -20,7 +21,8 @@ EXTRA_DIST += docs/openapi.json docs/names/json.txt
 
 if TESTS_WANTED
 web_tests = tests/unit/web/test_routes tests/unit/web/test_documents tests/unit/web/test_metrics \
-	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_http
+	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_pool \
+	tests/unit/web/test_http
 check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
 TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
@@ -45,6 +47,9 @@ tests_unit_web_test_openapi_LDADD = $(web_test_libs)
 tests_unit_web_test_listen_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_listen_SOURCES = tests/unit/web/test_listen.c
 tests_unit_web_test_listen_LDADD = $(web_test_libs)
+tests_unit_web_test_pool_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_pool_SOURCES = tests/unit/web/test_pool.c
+tests_unit_web_test_pool_LDADD = $(web_test_libs)
 tests_unit_web_test_http_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_http_SOURCES = tests/unit/web/test_http.c $(web_test_fixture)
 tests_unit_web_test_http_LDADD = $(web_test_libs)

@@ -52,6 +52,7 @@ struct em_route {
 	enum em_shape shape;
 	enum em_page_id page; /* EM_SHAPE_PAGE */
 	em_handler *handle;
+	bool waits; /* the handler reads the disk: it gets a thread of the pool */
 	const char *op_id;
 	const char *summary;
 };

@@ -56,7 +56,7 @@ const struct em_route em_routes[] = {
 	  .summary = "The namespaces of a drive and their Identify data." },
 	{ .method = "GET", .path = "/v1/drives/{id}/history", .shape = EM_SHAPE_HISTORY,
 	  .params = history_params, .param_count = EM_COUNT(history_params),
-	  .handle = em_handle_history, .op_id = "getHistory",
+	  .handle = em_handle_history, .waits = true, .op_id = "getHistory",
 	  .summary = "One value over time, oldest first." },
 	{ .method = "GET", .path = "/metrics", .shape = EM_SHAPE_METRICS,
 	  .handle = em_handle_metrics, .op_id = "getMetrics",

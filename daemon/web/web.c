@@ -32,8 +32,12 @@ struct em_web *em_web_stop(struct em_web *web)
 	/* First the name, so that nobody connects to a listener that is going. */
 	if (web->socket)
 		unlink(web->socket);
+	/* Whoever waits in the pool gets an answer: a listener cannot be stopped before. */
+	if (web->shared.pool)
+		em_pool_end(web->shared.pool);
 	em_listener_stop(web->unix_listener);
 	em_listener_stop(web->tcp_listener);
+	em_pool_free(web->shared.pool);
 	em_guard_free(web->shared.guard);
 	em_metrics_free(web->shared.context.metrics);
 	free(web->shared.context.openapi);
@@ -89,9 +93,9 @@ static int start(struct em_web *web, const struct em_web_config *config, const c
 {
 	int r = em_guard_new(&web->shared.guard);
 
-	if (r < 0)
-		return r;
-	if (config->socket)
+	if (r == 0)
+		r = em_pool_new(&web->shared.pool);
+	if (r == 0 && config->socket)
 		r = listen_unix(web, config->socket, ret_message);
 	if (r == 0 && config->listen && *config->listen)
 		r = listen_tcp(web, config->listen, ret_message);
