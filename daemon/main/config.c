@@ -2,12 +2,15 @@
 #include "daemon/main/config.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libeconf.h>
 #include <libeconf_ext.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "daemon/main/options.h"
 #include "lib/base/cleanup.h"
 
@@ -34,7 +37,6 @@ struct reading {
 	char group[128];     /* the section of the lines that follow */
 	const char *section; /* the name its keys have in the option table; NULL: none yet */
 	char serial[64];
-	size_t bytes;
 };
 
 static __attribute__((format(printf, 3, 4))) int fail(const struct reading *reading, unsigned line,
@@ -102,10 +104,21 @@ static const char *per_drive_section(void)
 	return NULL;
 }
 
+/* What a drive's serial can look like once it was made clean (lib/base/text.h). */
+static bool is_serial(const char *text)
+{
+	if (!*text)
+		return false;
+	for (; *text; text++)
+		if (*text < 0x20 || *text > 0x7e)
+			return false;
+	return true;
+}
+
 static int enter_drive(struct reading *reading, unsigned line, char *serial)
 {
 	serial = trim(serial);
-	if (!*serial || strlen(serial) >= sizeof(reading->serial))
+	if (!is_serial(serial) || strlen(serial) >= sizeof(reading->serial))
 		return fail(reading, line,
 			    "write the serial of one drive, as \"emberctl drives\" shows it: "
 			    "[drive SERIAL]");
@@ -181,9 +194,9 @@ static int walk_line(struct reading *reading, unsigned line, char *text, size_t 
 {
 	char *equals;
 
-	reading->bytes += len;
-	if (len > LINE_MAX_CHARS || reading->bytes > FILE_MAX_BYTES)
-		return fail(reading, line, "the line or the file is too long");
+	if (len > LINE_MAX_CHARS)
+		return fail(reading, line, "the line is too long; at most %d characters",
+			    LINE_MAX_CHARS);
 	if (strlen(text) != len)
 		return fail(reading, line, "a NUL byte; this is no text file");
 	text = trim(text);
@@ -326,18 +339,55 @@ static void free_settings(struct setting *settings)
 	}
 }
 
+/*
+ * A reload must not wait for a pipe's other end, nor read a device or a core file into memory. Of
+ * what is no regular file only /dev/null and its like will do: a device that is at its end.
+ */
+static int check_kind(const struct reading *reading, int fd)
+{
+	struct stat st;
+	char byte;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (S_ISREG(st.st_mode) && st.st_size <= FILE_MAX_BYTES)
+		return 0;
+	if (S_ISREG(st.st_mode))
+		return fail(reading, 0, "the file is too long; at most %u bytes", FILE_MAX_BYTES);
+	if (S_ISCHR(st.st_mode) && read(fd, &byte, 1) == 0)
+		return 0;
+	return fail(reading, 0, "this is no regular file");
+}
+
+static int open_file(const struct reading *reading, FILE **ret)
+{
+	em_cleanup(em_closep) int fd =
+		open(reading->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int r = fd < 0 ? -errno : check_kind(reading, fd);
+
+	if (r < 0)
+		return r;
+	*ret = fdopen(fd, "r");
+	if (!*ret)
+		return -errno;
+	em_steal_fd(&fd);
+	return 0;
+}
+
 static int read_file(struct em_config *config, const char *path, bool must_exist, char *message)
 {
-	em_cleanup(em_fclosep) FILE *file = fopen(path, "re");
+	em_cleanup(em_fclosep) FILE *file = NULL;
 	struct reading reading = { .file = path, .message = message };
-	int r;
+	int r = open_file(&reading, &file);
 
 	reading.tail = &reading.settings;
-	if (!file && errno == ENOENT && !must_exist)
+	if (r == -ENOENT && !must_exist)
 		return 0;
-	if (!file) {
-		r = -errno;
-		fail(&reading, 0, "%s", strerror(-r));
+	if (r < 0) {
+		if (r != -EINVAL)
+			fail(&reading, 0, "%s", strerror(-r));
 		return r;
 	}
 	r = walk_file(&reading, file);
@@ -482,7 +532,8 @@ int em_config_set(struct em_config *config, const char *section, const char *key
 	if (!option)
 		return -ENOENT;
 	if (em_option_parse(option, value, (char *)config + option->offset, reason) < 0) {
-		snprintf(message, EM_CONFIG_MESSAGE_SIZE, "\"%s\": %s", value, reason);
+		snprintf(message, EM_CONFIG_MESSAGE_SIZE, "[%s] %s=%s: %s", section, key, value,
+			 reason);
 		return -EINVAL;
 	}
 	return 0;

@@ -111,7 +111,7 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *inf
 		em_warning("the configuration in use is kept");
 	} else {
 		warn_fixed(daemon->config, config);
-		em_log_init("emberd", config->log_level);
+		em_log_set_level(config->log_level);
 		em_drives_reconfigure(daemon->drives, &config->drives);
 		em_config_free(daemon->config);
 		daemon->config = config;

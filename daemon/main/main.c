@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	em_log_init("emberd", LOG_INFO);
 	switch (read_arguments(argc, argv, &wanted)) {
 	case STOP:
-		return EXIT_SUCCESS;
+		return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 	case FAIL:
 		fputs("Try 'emberd --help'.\n", stderr);
 		return 2;

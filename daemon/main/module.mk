@@ -18,7 +18,8 @@ if TESTS_WANTED
 check_PROGRAMS += tests/unit/main/test_config tests/unit/main/test_options
 TESTS += tests/unit/main/test_config tests/unit/main/test_options
 ember_main_test_cppflags = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS) $(CHECK_CFLAGS)
-ember_main_test_libs = daemon/main/libember-daemon.a lib/base/libember-base.a \
+ember_main_test_libs = daemon/main/libember-daemon.a daemon/web/libember-web.a \
+	lib/base/libember-base.a \
 	$(LIBSYSTEMD_LIBS) $(ECONF_LIBS) $(CHECK_LIBS)
 tests_unit_main_test_config_SOURCES = tests/unit/main/test_config.c
 tests_unit_main_test_config_CPPFLAGS = $(ember_main_test_cppflags)

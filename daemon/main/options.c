@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/main/options.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
 #include "daemon/main/config.h"
+#include "daemon/web/listen.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/parse.h"
 #include "lib/ipc/proto.h"
@@ -102,27 +102,16 @@ static int parse_path(const struct em_option *option, const char *text, void *ta
 	return 0;
 }
 
-/* host is what stands before the last colon. */
-static bool is_loopback(const char *host)
-{
-	struct in_addr v4;
-
-	if (inet_pton(AF_INET, host, &v4) == 1)
-		return ntohl(v4.s_addr) >> 24 == 127;
-	return strcmp(host, "[::1]") == 0;
-}
-
+/* Nothing passes here that the listener would refuse. */
 static int parse_listen(const struct em_option *option, const char *text, void *target,
 			char *reason)
 {
-	const char *colon = strrchr(text, ':');
-	char host[64] = "";
-	uint64_t port;
+	struct sockaddr_storage address;
+	socklen_t len;
+	uint16_t port;
 
-	if (colon && (size_t)(colon - text) < sizeof(host))
-		memcpy(host, text, (size_t)(colon - text));
-	if (text[0] && (strlen(text) >= option->size || !colon || !is_loopback(host) ||
-			em_parse_u64(colon + 1, 1, 65535, &port) < 0)) {
+	if (text[0] && (strlen(text) >= option->size ||
+			em_listen_parse(text, &address, &len, &port) < 0)) {
 		snprintf(reason, EM_OPTION_REASON_SIZE,
 			 "write a loopback address and a port, such as 127.0.0.1:9980 or "
 			 "[::1]:9980, or nothing");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,10 @@
 
 enum sink { SINK_PREFIXED, SINK_PLAIN, SINK_JOURNAL };
 
-/* Set once by em_log_init(), before any thread starts. */
+/* Set once by em_log_init(), before any thread starts; but the level may change later. */
 static struct {
 	char name[64];
-	int max;
+	atomic_int max;
 	enum sink sink;
 } log_state = { .name = "ember", .max = LOG_INFO };
 
@@ -46,6 +47,11 @@ void em_log_init(const char *name, int max)
 		log_state.sink = SINK_JOURNAL;
 	else
 		log_state.sink = isatty(STDERR_FILENO) ? SINK_PLAIN : SINK_PREFIXED;
+}
+
+void em_log_set_level(int max)
+{
+	log_state.max = max;
 }
 
 /* One line stays one line, whatever a drive or a client put into it. */

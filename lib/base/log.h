@@ -5,7 +5,7 @@
  * stderr with the <N> prefix that sd-daemon defines.
  *
  * The function that decides logs once; libraries below it return errors instead.
- * Threads: any. Blocking: as write(2) on stderr.
+ * Threads: any, but em_log_init() before there are others. Blocking: as write(2) on stderr.
  */
 #include <syslog.h>
 
@@ -23,6 +23,8 @@ struct em_log_fields {
 
 /* name goes before each line on stderr and into SYSLOG_IDENTIFIER. max is LOG_ERR..LOG_DEBUG. */
 void em_log_init(const char *name, int max);
+/* From any thread. */
+void em_log_set_level(int max);
 void em_log(int priority, const struct em_log_fields *fields, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -10,6 +10,8 @@
 #include "lib/base/log.h"
 #include "tests/unit/runner.h"
 
+static int level = LOG_INFO;
+
 /* What em_log() writes to stderr with this message, which may hold anything. */
 static const char *logged(int priority, const char *message)
 {
@@ -21,6 +23,7 @@ static const char *logged(int priority, const char *message)
 	ck_assert_int_eq(fcntl(pipefd[0], F_SETFL, O_NONBLOCK), 0);
 	dup2(pipefd[1], STDERR_FILENO);
 	em_log_init("ember-test", LOG_INFO);
+	em_log_set_level(level);
 	em_log(priority, &(struct em_log_fields){ .device = "nvme0" }, "%s", message);
 	n = read(pipefd[0], text, sizeof(text) - 1);
 	dup2(saved, STDERR_FILENO);
@@ -62,6 +65,11 @@ END_TEST
 START_TEST(lines_above_the_level_are_left_out)
 {
 	ck_assert_str_eq(logged(LOG_DEBUG, "hidden"), "");
+	level = LOG_DEBUG;
+	ck_assert_str_eq(logged(LOG_DEBUG, "shown"), "<7>ember-test: shown\n");
+	level = LOG_ERR;
+	ck_assert_str_eq(logged(LOG_WARNING, "hidden"), "");
+	level = LOG_INFO;
 }
 END_TEST
 

@@ -206,6 +206,8 @@ START_TEST(what_is_not_understood_is_an_error)
 		  "unknown key \"soket\" in [http]; there are socket, listen");
 	check_bad("[drive S]\nlevel=info\n", 2,
 		  "unknown key \"level\" in [drive S]; there are smart_interval");
+	check_bad("[drive A\001]\nsmart_interval=1s\n", 1, "[drive SERIAL]");
+	check_bad("[drive \xc3\xa9]\nsmart_interval=1s\n", 1, "[drive SERIAL]");
 	check_bad("[drive ]\nsmart_interval=1s\n", 1, "[drive SERIAL]");
 	check_bad("socket=/a\n", 1, "[SECTION] must come before");
 	check_bad("[http\n", 1, "a section is [NAME]");
@@ -259,7 +261,8 @@ START_TEST(only_loopback_is_listened_on)
 					   "127.0.0.1:0",  "127.0.0.1:65536",
 					   "127.0.0.1:",   "127.0.0.1:9980x",
 					   "127.1:80",	   "[::ffff:127.0.0.1]:80",
-					   "[::1]9980" };
+					   "[::1]9980",	   "127.0.0.1:0x50",
+					   "127.0.0.1:+80" };
 	ck_assert_int_eq(em_config_new(&config, NULL, false, message), 0);
 	for (size_t i = 0; i < EM_COUNT(good); i++) {
 		ck_assert_int_eq(em_config_set(config, "http", "listen", good[i], message), 0);
@@ -286,10 +289,22 @@ START_TEST(strange_files_are_errors)
 	check_bad_at(file, 1, "too long");
 	memset(big, '\n', sizeof(big));
 	write_bytes(file, big, sizeof(big));
-	check_bad_at(file, (1 << 20) + 1, "too long");
+	check_bad_at(file, 0, "too long");
 	unlink(file);
 	ck_assert_int_eq(mkdir(file, 0755), 0);
 	check_bad_at(file, 0, "directory");
+	rmdir(file);
+	/* A reload that waited for a writer would stop the loop. */
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	check_bad_at(file, 0, "no regular file");
+	unlink(file);
+	/* One that has no end must not be read into memory to find that out. */
+	ck_assert_int_eq(symlink("/dev/zero", file), 0);
+	check_bad_at(file, 0, "no regular file");
+	unlink(file);
+	ck_assert_int_eq(symlink("/dev/null", file), 0);
+	load();
+	check_defaults();
 }
 END_TEST
 
@@ -310,6 +325,7 @@ START_TEST(the_command_line_has_the_same_checks)
 	ck_assert_int_eq(em_config_set(config, "log", "level", "debug", message), 0);
 	ck_assert_int_eq(config->log_level, LOG_DEBUG);
 	ck_assert_int_eq(em_config_set(config, "log", "level", "7", message), -EINVAL);
+	ck_assert_msg(strstr(message, "[log] level=7: "), "%s", message);
 	ck_assert_int_eq(em_config_set(config, "log", "none", "7", message), -ENOENT);
 	ck_assert_int_eq(config->log_level, LOG_DEBUG);
 }
