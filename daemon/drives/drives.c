@@ -14,6 +14,10 @@
 
 /* Away for longer than a restart of the broker takes: the drives are no longer watched. */
 #define UNWATCHED_US (10 * EM_US_PER_SEC)
+/* However busy the loop is, readers do not wait longer than this for what is new. */
+#define PUBLISH_LATEST_US (200 * EM_US_PER_MS)
+#define ORDINAL_MAX UINT8_MAX
+#define UNREACHABLE "ember-broker is not reachable"
 
 struct entry {
 	struct em_drives *drives;
@@ -34,9 +38,10 @@ struct em_drives {
 	unsigned override_count;
 	struct entry *entries[EM_DRIVES_MAX];
 	unsigned count;
-	bool connected, full_told, unwatched_told;
+	bool connected, full_told, twins_told, unwatched_told;
 	uint32_t last_request_id;
 	uint64_t requests, answer_timeout_us;
+	uint64_t unpublished_us; /* since when something new waits to be published; 0 = nothing */
 };
 
 static const struct em_poll_intervals *intervals_of(const struct em_drives *drives,
@@ -50,11 +55,6 @@ static const struct em_poll_intervals *intervals_of(const struct em_drives *driv
 }
 
 /* ---- publishing -------------------------------------------------------------------------- */
-
-static void changed(struct em_drives *drives)
-{
-	sd_event_source_set_enabled(drives->publish, SD_EVENT_ONESHOT);
-}
 
 static int by_device(const void *a, const void *b)
 {
@@ -86,14 +86,13 @@ static void refresh(struct entry *entry)
 	em_record_drive(entry->drives->store, entry->drive, em_realtime_us());
 }
 
-static int on_publish(sd_event_source *source, void *userdata)
+static void publish(struct em_drives *drives)
 {
-	struct em_drives *drives = userdata;
 	struct em_snapshot *snapshot = em_snapshot_new(drives->count);
 
-	(void)source;
+	drives->unpublished_us = 0;
 	if (!snapshot)
-		return 0;
+		return;
 	snapshot->count = 0;
 	for (unsigned i = 0; i < drives->count; i++) {
 		refresh(drives->entries[i]);
@@ -107,20 +106,71 @@ static int on_publish(sd_event_source *source, void *userdata)
 	snapshot->broker_connected = drives->connected;
 	snapshot->broker_requests = drives->requests;
 	em_hub_publish(drives->hub, snapshot);
+}
+
+static int on_publish(sd_event_source *source, void *userdata)
+{
+	struct em_drives *drives = userdata;
+
+	(void)source;
+	if (drives->unpublished_us != 0)
+		publish(drives);
 	return 0;
+}
+
+/* Published when the loop has nothing better to do, which may be never in a storm of messages. */
+static void changed(struct em_drives *drives)
+{
+	uint64_t now = em_monotonic_us();
+
+	if (drives->unpublished_us == 0) {
+		drives->unpublished_us = now;
+		sd_event_source_set_enabled(drives->publish, SD_EVENT_ONESHOT);
+	} else if (now - drives->unpublished_us >= PUBLISH_LATEST_US) {
+		publish(drives);
+	}
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
 static void pursue(struct entry *entry);
 
-/* The broker answers each request within its own patience: one that does not is not working. */
-static bool broker_is_silent(const struct entry *entry, uint64_t now)
+static void heard_reply(struct em_drives *drives, const struct em_ipc_reply *reply);
+
+/* The broker answers each request within its own patience. */
+static bool answer_is_late(const struct entry *entry, uint64_t now)
 {
 	const struct em_drive *drive = entry->drive;
 
 	return drive->asked != EM_ASK_NOTHING &&
 	       now - drive->sent_us >= entry->drives->answer_timeout_us;
+}
+
+/* Whoever lost the answer, the drive gave none: it must not stay as good as it was. */
+static void count_lost_answer(struct entry *entry)
+{
+	struct em_ipc_reply reply = { .id = entry->drive->request_id,
+				      .drive = entry->drive->handle,
+				      .answer = EM_ANSWER_TIMEOUT,
+				      .data_fd = -1 };
+
+	if (entry->drive->asked != EM_ASK_NOTHING)
+		heard_reply(entry->drives, &reply);
+}
+
+/* One that answers others has lost this request; one that says nothing at all is not working. */
+static void miss_answer(struct entry *entry)
+{
+	struct em_drives *drives = entry->drives;
+	bool silent = em_link_heard_us(drives->link) <= entry->drive->sent_us;
+
+	if (!silent) {
+		count_lost_answer(entry);
+		return;
+	}
+	for (unsigned i = 0; i < drives->count; i++)
+		count_lost_answer(drives->entries[i]);
+	em_link_reset(drives->link, "it does not answer");
 }
 
 static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
@@ -129,8 +179,8 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	if (broker_is_silent(entry, em_monotonic_us()))
-		em_link_reset(entry->drives->link, "it does not answer");
+	if (answer_is_late(entry, em_monotonic_us()))
+		miss_answer(entry);
 	else
 		pursue(entry);
 	return 0;
@@ -218,6 +268,45 @@ static struct entry *add_entry(struct em_drives *drives, struct em_drive *drive)
 	return entry;
 }
 
+static void free_entry(struct entry *entry)
+{
+	sd_event_source_disable_unref(entry->timer);
+	em_drive_snap_unref(entry->snap);
+	em_drive_free(entry->drive);
+	free(entry);
+}
+
+/* The drive that has been away for longest; NULL when all are there. */
+static struct entry **longest_removed(struct em_drives *drives)
+{
+	struct entry **found = NULL;
+
+	for (unsigned i = 0; i < drives->count; i++) {
+		const struct em_drive *drive = drives->entries[i]->drive;
+
+		if (drive->handle != 0 || drive->state != EM_STATE_REMOVED)
+			continue;
+		if (!found || drive->state_since_us < (*found)->drive->state_since_us)
+			found = &drives->entries[i];
+	}
+	return found;
+}
+
+/* Drives that were here once must not keep out one that is here now. */
+static bool make_room(struct em_drives *drives)
+{
+	struct entry **oldest;
+
+	if (drives->count < EM_DRIVES_MAX)
+		return true;
+	oldest = longest_removed(drives);
+	if (!oldest)
+		return false;
+	free_entry(*oldest);
+	*oldest = drives->entries[--drives->count];
+	return true;
+}
+
 static struct entry *by_handle(struct em_drives *drives, uint32_t handle)
 {
 	for (unsigned i = 0; i < drives->count; i++) {
@@ -227,11 +316,32 @@ static struct entry *by_handle(struct em_drives *drives, uint32_t handle)
 	return NULL;
 }
 
+struct identity {
+	uint8_t bytes[2 * EM_IPC_STRING_MAX]; /* raw NQN, NUL, raw serial */
+	unsigned len;
+};
+
+static struct identity identity_of(const struct em_ipc_drive *message)
+{
+	size_t nqn = strlen(message->subsystem_nqn), serial = strlen(message->serial);
+	struct identity identity = { .len = (unsigned)(nqn + 1 + serial) };
+
+	memcpy(identity.bytes, message->subsystem_nqn, nqn + 1);
+	memcpy(identity.bytes + nqn + 1, message->serial, serial);
+	return identity;
+}
+
+static bool is_identity_of(const struct identity *identity, const struct em_drive *drive)
+{
+	return drive->identity_len == identity->len &&
+	       memcmp(drive->identity, identity->bytes, identity->len) == 0;
+}
+
 /*
  * The entry that this node is: same NQN and serial, not yet seen, and at the same address if there
  * is a choice. *ret_ordinal is the next free one for a new drive of that identity.
  */
-static struct entry *by_identity(struct em_drives *drives, const uint8_t *identity, unsigned len,
+static struct entry *by_identity(struct em_drives *drives, const struct identity *identity,
 				 const char *address, unsigned *ret_ordinal)
 {
 	struct entry *found = NULL;
@@ -241,7 +351,7 @@ static struct entry *by_identity(struct em_drives *drives, const uint8_t *identi
 		struct entry *entry = drives->entries[i];
 		const struct em_drive *drive = entry->drive;
 
-		if (drive->identity_len != len || memcmp(drive->identity, identity, len) != 0)
+		if (!is_identity_of(identity, drive))
 			continue;
 		if (drive->ordinal >= *ret_ordinal)
 			*ret_ordinal = drive->ordinal + 1;
@@ -253,31 +363,43 @@ static struct entry *by_identity(struct em_drives *drives, const uint8_t *identi
 	return found;
 }
 
+/* The id of a drive holds so many ordinals; more drives of one identity would share ids. */
+static bool may_be_added(struct em_drives *drives, const struct em_ipc_drive *message,
+			 unsigned ordinal)
+{
+	if (ordinal > ORDINAL_MAX) {
+		if (!drives->twins_told)
+			em_warning("more than %u drives give the serial number of %s: it and "
+				   "others are not watched",
+				   ORDINAL_MAX + 1, message->device);
+		drives->twins_told = true;
+		return false;
+	}
+	if (make_room(drives))
+		return true;
+	if (!drives->full_told)
+		em_warning("more than %u drives: %s and others are not watched", EM_DRIVES_MAX,
+			   message->device);
+	drives->full_told = true;
+	return false;
+}
+
 static struct entry *entry_for(struct em_drives *drives, const struct em_ipc_drive *message)
 {
-	uint8_t identity[2 * EM_IPC_STRING_MAX];
-	size_t nqn = strlen(message->subsystem_nqn), serial = strlen(message->serial);
-	unsigned len = (unsigned)(nqn + 1 + serial), ordinal;
+	struct identity identity = identity_of(message);
 	struct em_drive *drive;
 	struct entry *entry;
+	unsigned ordinal;
 
-	memcpy(identity, message->subsystem_nqn, nqn + 1);
-	memcpy(identity + nqn + 1, message->serial, serial);
-	entry = by_identity(drives, identity, len, message->address, &ordinal);
-	if (entry)
+	entry = by_identity(drives, &identity, message->address, &ordinal);
+	if (entry || !may_be_added(drives, message, ordinal))
 		return entry;
-	if (drives->count == EM_DRIVES_MAX) {
-		if (!drives->full_told)
-			em_warning("more than %u drives: %s and others are not watched",
-				   EM_DRIVES_MAX, message->device);
-		drives->full_told = true;
-		return NULL;
-	}
-	drive = em_drive_new(identity, len, ordinal);
+	drive = em_drive_new(identity.bytes, identity.len, ordinal);
 	if (!drive)
 		return NULL;
 	/* Intervals may be set by serial, so the serial comes first. */
-	em_text_clean(drive->serial, sizeof(drive->serial), message->serial, serial);
+	em_text_clean(drive->serial, sizeof(drive->serial), message->serial,
+		      strlen(message->serial));
 	entry = add_entry(drives, drive);
 	if (!entry)
 		em_drive_free(drive);
@@ -304,6 +426,13 @@ static bool has_identity(const struct em_ipc_drive *message)
 	return false;
 }
 
+static bool still_is(const struct entry *entry, const struct em_ipc_drive *message)
+{
+	struct identity identity = identity_of(message);
+
+	return is_identity_of(&identity, entry->drive);
+}
+
 static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *message)
 {
 	struct entry *entry = by_handle(drives, message->drive);
@@ -313,8 +442,13 @@ static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *mes
 		if (!entry)
 			return;
 		em_drive_gone(entry->drive, "its device node is gone", em_realtime_us());
+		entry->seen = false;
 		tell(entry->drive, LOG_WARNING, "removed", entry->drive->state_detail);
 	} else if (entry) {
+		if (!still_is(entry, message)) {
+			em_link_reset(drives->link, "it gave two drives the same handle");
+			return;
+		}
 		em_drive_update(entry->drive, message, now, em_realtime_us());
 	} else {
 		entry = has_identity(message) ? entry_for(drives, message) : NULL;
@@ -324,6 +458,8 @@ static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *mes
 		if (!entry->seen)
 			tell(entry->drive, LOG_NOTICE, "watched", "");
 		entry->seen = true;
+		if (drives->unwatched_told)
+			em_drive_unwatched(entry->drive, UNREACHABLE, em_realtime_us());
 	}
 	changed(drives);
 	pursue(entry);
@@ -335,6 +471,8 @@ static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *mes
  */
 static void heard_sync(struct em_drives *drives)
 {
+	if (drives->connected)
+		return; /* told twice */
 	em_info("connected to ember-broker");
 	drives->connected = true;
 	drives->unwatched_told = false;
@@ -450,21 +588,27 @@ static void on_disconnected(void *userdata, const char *why)
 	changed(drives);
 }
 
+static void tell_unwatched(struct em_drives *drives)
+{
+	drives->unwatched_told = true;
+	em_error("ember-broker is not reachable; see systemctl status ember-broker.socket "
+		 "ember-broker.service");
+	for (unsigned i = 0; i < drives->count; i++)
+		em_drive_unwatched(drives->entries[i]->drive, UNREACHABLE, em_realtime_us());
+	changed(drives);
+}
+
 static int on_unwatched(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct em_drives *drives = userdata;
 
 	(void)source;
 	(void)usec;
-	if (drives->connected || drives->unwatched_told)
+	if (drives->connected)
 		return 0;
-	drives->unwatched_told = true;
-	em_error("ember-broker is not reachable; see systemctl status ember-broker.socket "
-		 "ember-broker.service");
-	for (unsigned i = 0; i < drives->count; i++)
-		em_drive_unwatched(drives->entries[i]->drive, "ember-broker is not reachable",
-				   em_realtime_us());
-	changed(drives);
+	if (!drives->unwatched_told)
+		tell_unwatched(drives);
+	em_link_reset(drives->link, "it does not tell its drives");
 	return 0;
 }
 
@@ -582,12 +726,8 @@ struct em_drives *em_drives_free(struct em_drives *drives)
 	if (!drives)
 		return NULL;
 	em_link_free(drives->link);
-	for (unsigned i = 0; i < drives->count; i++) {
-		sd_event_source_unref(drives->entries[i]->timer);
-		em_drive_snap_unref(drives->entries[i]->snap);
-		em_drive_free(drives->entries[i]->drive);
-		free(drives->entries[i]);
-	}
+	for (unsigned i = 0; i < drives->count; i++)
+		free_entry(drives->entries[i]);
 	sd_event_source_unref(drives->publish);
 	sd_event_source_unref(drives->unwatched);
 	free(drives->overrides);

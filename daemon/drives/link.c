@@ -19,7 +19,7 @@ struct em_link {
 	sd_event_source *io, *timer;
 	struct sockaddr_un address;
 	int fd;
-	uint64_t retry_us;
+	uint64_t retry_us, heard_us;
 	struct em_link_callbacks callbacks;
 	void *userdata;
 	uint8_t packet[EM_IPC_PACKET_MAX];
@@ -69,6 +69,9 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 					  : strerror(-r));
 			return 0;
 		}
+		/* Not before: a broker may accept us only to turn us away. */
+		link->retry_us = RETRY_FIRST_US;
+		link->heard_us = em_monotonic_us();
 		link->callbacks.message(link->userdata, &message);
 		if (message.kind == EM_IPC_REPLY)
 			em_closep(&message.reply.data_fd);
@@ -96,7 +99,6 @@ static void try_connect(struct em_link *link)
 		drop(link, strerror(-r));
 		return;
 	}
-	link->retry_us = RETRY_FIRST_US;
 	link->callbacks.connected(link->userdata);
 }
 
@@ -145,6 +147,11 @@ int em_link_send(struct em_link *link, const struct em_ipc_message *message)
 	if (link->fd < 0)
 		return -ENOTCONN;
 	return em_ipc_send(link->fd, message);
+}
+
+uint64_t em_link_heard_us(const struct em_link *link)
+{
+	return link->heard_us;
 }
 
 void em_link_reset(struct em_link *link, const char *why)

@@ -21,10 +21,15 @@ struct em_link_callbacks {
 	void (*disconnected)(void *userdata, const char *why);
 };
 
-/* Tries at once and, while there is no connection, every 250 ms to 5 s. */
+/*
+ * Tries at once and, while there is no connection that a message has come over, every 250 ms to
+ * 5 s.
+ */
 int em_link_new(struct em_link **ret, sd_event *event, const char *path,
 		const struct em_link_callbacks *callbacks, void *userdata);
 struct em_link *em_link_free(struct em_link *link);
 int em_link_send(struct em_link *link, const struct em_ipc_message *message);
+/* Monotonic time of the last message; 0 = none yet. */
+uint64_t em_link_heard_us(const struct em_link *link);
 /* Gives up the connection, as if it had been lost, and connects anew. */
 void em_link_reset(struct em_link *link, const char *why);

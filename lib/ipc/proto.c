@@ -104,8 +104,8 @@ static bool event_is_valid(const struct em_ipc_event *event)
 
 static bool drive_is_valid(const struct em_ipc_drive *drive)
 {
-	return drive->change >= EM_DRIVE_PRESENT && drive->change <= EM_DRIVE_GONE &&
-	       drive->device[0] && !strchr(drive->device, '/');
+	return drive->drive != 0 && drive->change >= EM_DRIVE_PRESENT &&
+	       drive->change <= EM_DRIVE_GONE && drive->device[0] && !strchr(drive->device, '/');
 }
 
 static enum data_place data_place(const struct em_ipc_reply *reply)

@@ -125,7 +125,7 @@ enum em_drive_change { EM_DRIVE_PRESENT = 1, EM_DRIVE_CHANGED, EM_DRIVE_GONE };
 /* Strings are what sysfs says, byte by byte, trailing newline cut; "" when the attribute is absent. */
 #define EM_IPC_STRING_MAX 256
 struct em_ipc_drive {
-	uint32_t drive;
+	uint32_t drive; /* its handle, never 0 */
 	enum em_drive_change change;
 	char device[32];      /* nvme0 */
 	char serial[EM_IPC_STRING_MAX], model[EM_IPC_STRING_MAX], firmware[EM_IPC_STRING_MAX];

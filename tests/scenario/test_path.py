@@ -186,10 +186,11 @@ def test_broker_that_stands_still_is_noticed():
 
 def test_history_survives_sigkill():
     host = harness.Host(poll=FAST)
-    host.wait_read("nvme0")
+    # By its serial: after a start a drive has no name until the broker has told it.
+    serial = host.wait_read("nvme0")["serial"]
 
     def points():
-        return host.get("/v1/drives/nvme0/history?field=power_on_hours")["points"]
+        return host.get(f"/v1/drives/{serial}/history?field=power_on_hours")["points"]
     seen = host.wait(lambda: len(points()) > 5 and points(), "six readings in history")
     host.kill("emberd", signal.SIGKILL)
     host.start_emberd()

@@ -237,6 +237,9 @@ START_TEST(messages_that_make_no_sense_are_not_encoded)
 	strcpy(message.drive.device, "../x");
 	ck_assert_int_eq(em_ipc_encode(&message, packet, sizeof(packet)), -EINVAL);
 	fill(3, &message);
+	message.drive.drive = 0;
+	ck_assert_int_eq(em_ipc_encode(&message, packet, sizeof(packet)), -EINVAL);
+	fill(3, &message);
 	ck_assert_int_eq(em_ipc_encode(&message, packet, 100), -EMSGSIZE);
 	message.kind = (enum em_ipc_kind)6;
 	ck_assert_int_eq(em_ipc_encode(&message, packet, sizeof(packet)), -EINVAL);
