@@ -5,7 +5,8 @@
  *
  * Owns:     discovery, lanes, peers, policy. Threads: the loop's. Blocking: never.
  * Errors:   0 or -errno; em_broker_new() and em_broker_reload() say what is wrong.
- * Limits:   EM_BROKER_DATA_MAX bytes of answers are being fetched at any time.
+ * Limits:   EM_BROKER_DATA_MAX bytes are held for answers above EM_IPC_INLINE_MAX, those included
+ *           that a drive keeps us waiting for; smaller ones are bounded by the lanes' queues.
  */
 #include <systemd/sd-event.h>
 

@@ -171,6 +171,19 @@ static int read_lines(struct reading *r)
 	return ret;
 }
 
+/* A link to nothing is no missing file: somebody meant rules to be there. */
+static int no_file(const char *path, int err, char *error)
+{
+	struct stat st;
+
+	if (err == ENOENT && lstat(path, &st) == 0) {
+		snprintf(error, EM_CONF_ERROR_SIZE, "%s: is a link to nothing", path);
+		return -ENOLINK;
+	}
+	snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", path, strerror(err));
+	return -err;
+}
+
 int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CONF_ERROR_SIZE])
 {
 	em_cleanup(econf_filep) econf_file *file = NULL;
@@ -178,13 +191,10 @@ int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CON
 	struct reading reading = { .fn = fn, .self = self, .error = error };
 	const char *problem;
 	econf_err err;
+	int r;
 
-	if (!real) {
-		int missing = errno;
-
-		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", path, strerror(missing));
-		return -missing;
-	}
+	if (!real)
+		return no_file(path, errno, error);
 	problem = distrust(real);
 	if (problem) {
 		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", real, problem);
@@ -195,5 +205,8 @@ int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CON
 		return report_econf(real, err, error);
 	reading.path = real;
 	reading.parsed = file;
-	return read_lines(&reading);
+	r = read_lines(&reading);
+	if (r < 0 && r != -EINVAL)
+		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", real, strerror(-r));
+	return r;
 }

@@ -8,8 +8,9 @@
  *
  * Owns:     nothing beyond the call. Threads: the loop's.
  * Blocking: as reading a small file. Limits: EM_CONF_SIZE_MAX bytes.
- * Errors:   -ENOENT no such file, -EPERM not to be trusted, -EINVAL bad content, -ENOMEM; error
- *           then holds a sentence that begins with the file and, where there is one, the line.
+ * Errors:   -ENOENT no such file, -ENOLINK a link to nothing, -EPERM not to be trusted, -EINVAL
+ *           bad content, -ENOMEM or what reading gave; error then holds a sentence that begins
+ *           with the file and, where there is one, the line.
  */
 #include <stdint.h>
 

@@ -112,7 +112,8 @@ static bool same_drive(const struct em_drive *drive, const char *sysfs,
 		       const struct em_ipc_drive *info)
 {
 	return strcmp(drive->sysfs, sysfs) == 0 && drive->inode == inode_of(sysfs) &&
-	       strcmp(drive->info.serial, info->serial) == 0;
+	       strcmp(drive->info.serial, info->serial) == 0 &&
+	       strcmp(drive->info.subsystem_nqn, info->subsystem_nqn) == 0;
 }
 
 /* One controller's directory as it is now: new, known, or another one under an old name. */

@@ -12,6 +12,7 @@ int em_job_new(const struct em_job *draft, struct em_job **ret)
 	*job = *draft;
 	job->data = NULL;
 	job->next = NULL;
+	job->held = NULL;
 	if (job->request.len > 0) {
 		job->data = calloc(1, job->request.len);
 		if (!job->data)
@@ -21,10 +22,19 @@ int em_job_new(const struct em_job *draft, struct em_job **ret)
 	return 0;
 }
 
+void em_job_hold(struct em_job *job, size_t *held)
+{
+	job->held = held;
+	*held += job->request.len;
+}
+
 struct em_job *em_job_free(struct em_job *job)
 {
-	if (job)
-		free(job->data);
+	if (!job)
+		return NULL;
+	if (job->held)
+		*job->held -= job->request.len;
+	free(job->data);
 	free(job);
 	return NULL;
 }

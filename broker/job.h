@@ -22,6 +22,7 @@ struct em_job {
 	uid_t peer_uid;
 	uint64_t queued_us;
 	uint8_t *data; /* request.len bytes */
+	size_t *held;  /* NULL, or where those bytes count until the job is freed */
 	struct em_outcome outcome;
 	bool answered; /* loop: the client has its answer; what comes now is late */
 	struct em_job *next;
@@ -29,5 +30,7 @@ struct em_job {
 
 /* A copy of the draft with room for its data: only after the checks have bounded request.len. */
 int em_job_new(const struct em_job *draft, struct em_job **ret);
+/* Counts the job's bytes in *held, which has to outlive the job. */
+void em_job_hold(struct em_job *job, size_t *held);
 struct em_job *em_job_free(struct em_job *job);
 EM_DEFINE_CLEANUP(struct em_job, em_job_free)

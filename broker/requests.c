@@ -89,17 +89,18 @@ static int submit(struct em_broker *broker, const struct em_job *draft, struct e
 {
 	em_cleanup(em_job_freep) struct em_job *job = NULL;
 	uint32_t len = draft->request.len;
+	bool large = len > EM_IPC_INLINE_MAX;
 	int r;
 
-	if (broker->data_bytes + len > EM_BROKER_DATA_MAX)
+	/* Only large ones share a limit, so that nobody's bulk keeps a page from anybody. */
+	if (large && broker->large_bytes + len > EM_BROKER_DATA_MAX)
 		return -ENOBUFS;
 	r = em_job_new(draft, &job);
 	if (r < 0)
 		return r;
-	r = em_lane_submit(station->lane, &job);
-	if (r >= 0)
-		broker->data_bytes += len;
-	return r;
+	if (large)
+		em_job_hold(job, &broker->large_bytes);
+	return em_lane_submit(station->lane, &job);
 }
 
 /* The answer to what does not get as far as a lane; EM_ANSWER_DONE when it did. */

@@ -20,7 +20,7 @@ struct em_broker {
 	struct em_lanes *lanes;
 	struct em_discover *discover;
 	struct em_peers *peers;
-	size_t data_bytes; /* of jobs in lanes */
+	size_t large_bytes; /* held by jobs above EM_IPC_INLINE_MAX */
 	sd_event_source *grace;
 };
 

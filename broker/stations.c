@@ -48,7 +48,6 @@ static void lane_answer(void *self, struct em_job *job)
 	struct em_station *station = self;
 	struct em_broker *broker = station->broker;
 
-	broker->data_bytes -= job->request.len;
 	log_verdict(station, job->outcome.answer);
 	em_request_answer(broker, job, station, NULL);
 	if (broker->discover &&

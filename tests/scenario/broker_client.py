@@ -159,6 +159,11 @@ class BrokerClient:
             if left <= 0 or not self._receive(left):
                 raise AssertionError(f"no {what} in time")
 
+    def drain(self):
+        """Takes in what has come."""
+        while self._receive(0):
+            pass
+
     def wait_closed(self, timeout=None):
         """True when the broker closes the connection in time."""
         try:

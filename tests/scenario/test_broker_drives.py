@@ -193,6 +193,22 @@ def test_a_drive_comes_and_goes():
         assert client.smart(handle).answer == "gone"
 
 
+def test_another_identity_is_another_drive():
+    """Whatever stays in place: a handle speaks of one NQN and serial for ever."""
+    host = broker_host()
+    with connect(host) as client:
+        for name, value in (("subsysnqn", "nqn.test:another"), ("serial", "SN-ANOTHER")):
+            handle = client.drives["nvme5"]["drive"]
+            attribute = f"{host.env['EMBER_SIM_ROOT']}/sys/class/nvme/nvme5/{name}"
+            with open(os.path.realpath(attribute), "w", encoding="ascii") as file:
+                file.write(value + "\n")
+            host.control("uevent", "nvme5", "change")
+            client.wait(lambda: client.drives.get("nvme5", {"drive": handle})["drive"] != handle,
+                        "a new handle")
+            assert client.smart(handle).answer == "gone"
+            assert client.smart("nvme5").answer == "done"
+
+
 def test_a_hung_drive_that_vanishes():
     host = broker_host(patience="5s")
     with connect(host) as client:

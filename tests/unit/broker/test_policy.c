@@ -76,6 +76,18 @@ START_TEST(a_missing_file_is_told_apart)
 }
 END_TEST
 
+/* Else a link that lost its file would silently allow what the file denied. */
+START_TEST(a_link_to_nothing_is_no_missing_file)
+{
+	struct em_policy *policy = NULL;
+
+	ck_assert_int_eq(symlink("gone.conf", path), 0);
+	ck_assert_int_eq(em_policy_load(path, "web1", &policy, error), -ENOLINK);
+	ck_assert_ptr_null(policy);
+	ck_assert_ptr_nonnull(strstr(error, path));
+}
+END_TEST
+
 START_TEST(the_drive_wins_over_the_host_over_the_default)
 {
 	em_cleanup(em_policy_freep) struct em_policy *policy =
@@ -180,6 +192,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, without_a_file_harmless_classes_are_allowed);
 	tcase_add_test(tc, a_missing_file_is_told_apart);
+	tcase_add_test(tc, a_link_to_nothing_is_no_missing_file);
 	tcase_add_test(tc, the_drive_wins_over_the_host_over_the_default);
 	tcase_add_test(tc, blanks_around_a_serial_do_not_count);
 	tcase_add_test(tc, sections_that_repeat_a_key_all_count);
