@@ -81,6 +81,10 @@ static void forget_refusals(struct em_drive *drive, uint64_t now_us)
 	}
 	if (drive->list.read.status == EM_READ_REFUSED)
 		drive->list.due_us = now_us;
+	for (unsigned i = 0; i < drive->namespace_count; i++) {
+		if (drive->namespaces[i].page.read.status == EM_READ_REFUSED)
+			drive->namespaces[i].page.due_us = now_us;
+	}
 }
 
 static void take_attributes(struct em_drive *drive, const struct em_ipc_drive *message,
@@ -137,16 +141,23 @@ void em_drive_learn_identify(struct em_drive *drive, const struct em_blob *data,
 	}
 }
 
+/*
+ * What was refused stays refused until the firmware is another. Only a page that every drive has
+ * gets another chance at each start of the controller: without it the drive is not watched.
+ */
+static void make_due(struct em_page_task *task, bool always, uint64_t now_us)
+{
+	if (always || task->read.status != EM_READ_REFUSED)
+		task->due_us = now_us;
+}
+
 static void make_all_due(struct em_drive *drive, uint64_t now_us)
 {
-	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
-		if (drive->pages[i].read.status != EM_READ_REFUSED)
-			drive->pages[i].due_us = now_us;
-	}
-	if (drive->list.read.status != EM_READ_REFUSED)
-		drive->list.due_us = now_us;
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
+		make_due(&drive->pages[i], em_drive_must_have(i), now_us);
+	make_due(&drive->list, false, now_us);
 	for (unsigned i = 0; i < drive->namespace_count; i++)
-		drive->namespaces[i].page.due_us = now_us;
+		make_due(&drive->namespaces[i].page, false, now_us);
 }
 
 void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,

@@ -12,6 +12,8 @@ void em_drive_learn_identify(struct em_drive *drive, const struct em_blob *data,
 int em_drive_take_namespaces(struct em_drive *drive, const uint32_t *nsids, unsigned count,
 			     uint64_t now_us);
 struct em_namespace_task *em_drive_namespace(struct em_drive *drive, uint32_t nsid);
+/* Every drive has this page. */
+bool em_drive_must_have(enum em_page_id page);
 /* False: Identify says that the drive has no such page. */
 bool em_drive_announces(const struct em_drive *drive, enum em_page_id page);
 /* Drives before NVMe 1.1 have no list of active namespaces: 1..NN is all there is. */

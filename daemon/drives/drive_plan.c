@@ -41,10 +41,15 @@ unsigned em_drive_namespaces_max(const struct em_drive *drive)
 	return max < EM_NAMESPACES_MAX ? (unsigned)max : EM_NAMESPACES_MAX;
 }
 
-/* Before Identify was read only Identify and SMART are asked: every drive has them. */
+bool em_drive_must_have(enum em_page_id page)
+{
+	return page == EM_PAGE_IDENTIFY_CTRL || page == EM_PAGE_SMART;
+}
+
+/* Before Identify was read nothing is asked that a drive may lack. */
 static bool askable(const struct em_drive *drive, enum em_page_id page)
 {
-	return drive->ctx.known || page == EM_PAGE_IDENTIFY_CTRL || page == EM_PAGE_SMART;
+	return drive->ctx.known || em_drive_must_have(page);
 }
 
 static uint64_t earliest(const struct em_drive *drive)

@@ -281,8 +281,6 @@ static bool reply_namespace(struct em_drive *drive, const struct em_ipc_reply *r
 	if (!task)
 		return false;
 	record_attempt(&task->page, reply, status, now_us);
-	if (status == EM_READ_REFUSED)
-		task->page.due_us = now_us + task->page.read.interval_us;
 	return status == EM_READ_OK &&
 	       take_bytes(&task->page, em_pages[EM_PAGE_IDENTIFY_NS], reply, now_us, real_us);
 }

@@ -710,6 +710,7 @@ int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drive
 	if (r >= 0 && store) {
 		em_store_load_drives(store, restore_drive, drives);
 		em_store_load_pages(store, restore_page, drives);
+		publish(drives); /* before the first reader */
 	}
 	if (r >= 0)
 		r = em_link_new(&drives->link, event, config->broker_socket, &callbacks, drives);

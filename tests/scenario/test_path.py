@@ -141,6 +141,30 @@ def test_vanished_drive_is_removed_and_comes_back_as_itself():
     assert len(host.devices()) == 8
 
 
+def test_two_drives_swap_their_names():
+    """Case R33: history, id and values follow the serial, not the name."""
+    host = harness.Host(poll=FAST)
+    for device in host.devices():
+        host.wait_read(device)
+    first, second = (host.drive(name) for name in ("nvme0", "nvme1"))
+    hours = [host.values(drive["serial"])["power_on_hours"] for drive in (first, second)]
+    for _ in range(3):
+        now = [host.drive(drive["serial"])["device"] for drive in (first, second)]
+        for words in (("vanish", now[0]), ("vanish", now[1]), ("return", now[0], "as", "nvme9"),
+                      ("return", now[1], "as", now[0]), ("vanish", "nvme9"),
+                      ("return", "nvme9", "as", now[1])):
+            host.control(*words)
+        for drive, device, value in zip((first, second), reversed(now), hours):
+            host.wait(lambda: state(host, drive["serial"]) == "ok"
+                      and host.drive(drive["serial"])["device"] == device, "the other name")
+            assert host.drive(device)["id"] == drive["id"]
+            read_at = host.get(f"/v1/drives/{device}/smart")["read_at"]
+            host.wait(lambda: host.get(f"/v1/drives/{device}/smart")["read_at"] > read_at,
+                      "a fresh reading")
+            assert host.values(device)["power_on_hours"] == value
+    assert len(host.devices()) == 8
+
+
 def test_refused_page_is_asked_once():
     host = harness.Host(start=False)
     host.control("refuse", "nvme0", "get-log", "0x03", "0x4109")

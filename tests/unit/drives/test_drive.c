@@ -202,6 +202,54 @@ START_TEST(refused_page_is_not_asked_again)
 }
 END_TEST
 
+START_TEST(refused_namespace_is_not_asked_again)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_NAMESPACES };
+	unsigned asks = 0;
+
+	serve(EM_VER(1, 4), 0);
+	for (int hour = 0; hour < 4; hour++) {
+		now += 3600 * SECOND;
+		if (hour == 3)
+			em_drive_event(drive, &event, now);
+		while (ask()) {
+			if (asked.op == EM_OP_IDENTIFY && asked.page == 0 && asked.nsid == 9) {
+				asks++;
+				answer(EM_ANSWER_STATUS, 0x4002, NULL, 0);
+			} else if (asked.op == EM_OP_IDENTIFY && asked.page == 2) {
+				memset(page, 0, sizeof(page));
+				page[0] = 1;
+				page[4] = 9;
+				answer(EM_ANSWER_DONE, 0, page, 4096);
+			} else {
+				answer(EM_ANSWER_DONE, 0,
+				       asked.op == EM_OP_IDENTIFY ? identify(EM_VER(1, 4), 0)
+								  : smart(0),
+				       asked.len);
+			}
+		}
+		/* Once; and once more when the kernel says that something changed. */
+		ck_assert_uint_eq(asks, hour < 3 ? 1 : 2);
+	}
+}
+END_TEST
+
+/* A drive that once refused what every drive has must not go unwatched for ever. */
+START_TEST(page_that_every_drive_has_gets_another_chance)
+{
+	struct em_ipc_event event = { .drive = 7, .kind = EM_EVENT_CONNECTED };
+
+	while (ask())
+		answer(EM_ANSWER_STATUS, 0x4001, NULL, 0);
+	now += 24 * 3600 * SECOND;
+	ck_assert(!ask());
+	em_drive_event(drive, &event, now);
+	serve(EM_VER(1, 4), 0);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SMART].read.status, EM_READ_OK);
+	ck_assert_int_eq(drive->pages[EM_PAGE_FIRMWARE].read.status, EM_READ_OK);
+}
+END_TEST
+
 START_TEST(new_firmware_is_asked_anew)
 {
 	serve(EM_VER(1, 4), 0);
@@ -608,6 +656,7 @@ int main(void)
 		event_outlives_a_request_that_was_lost, arming_outlives_a_request_that_was_lost,
 		reset_is_no_answer, misses_outlive_the_broker,
 		identify_without_a_reading_is_asked_again_soon,
+		refused_namespace_is_not_asked_again, page_that_every_drive_has_gets_another_chance,
 	};
 	TCase *tc = tcase_create("drive");
 
