@@ -9,7 +9,8 @@
  * Owns:     its event sources, the connection to the broker, all drive state.
  * Threads:  loop thread only; readers use the hub.
  * Blocking: never.
- * Limits:   EM_DRIVES_MAX drives; one request per drive is out at a time.
+ * Limits:   EM_DRIVES_MAX drives, the longest removed making room; 256 of one NQN and serial; one
+ *           request per drive is out at a time.
  */
 #include <systemd/sd-event.h>
 #include "daemon/drives/snapshot.h"
