@@ -7,8 +7,7 @@
  * full netlink buffer, no udev) the whole is compared now and then.
  *
  * Owns:     the drives; the strings in them are sysfs's. A drive whose directory was made anew, or
- *           with another serial or subsystem NQN, is another drive with another handle, whatever its
- *           name.
+ *           with another serial or NQN, is another drive with another handle, whatever its name.
  * Threads:  the loop's; callbacks too. Blocking: sysfs reads only, never a device node.
  * Errors:   0 or -errno.
  * Limits:   EM_DRIVES_MAX drives; more are ignored with a line in the journal.

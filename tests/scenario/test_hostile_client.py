@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The broker and a client that lies: the good client is served, and no drive gets what it must not."""
+"""The broker and a client that lies: others are served, and no drive gets what it must not."""
 import os
 import random
 import socket
