@@ -111,6 +111,15 @@ static const struct unit *find_unit(const char *name)
 	return NULL;
 }
 
+const char *em_human_unit_sign(const char *unit, bool utf8)
+{
+	const struct unit *known = find_unit(unit);
+
+	if (!known)
+		return unit;
+	return utf8 ? known->utf8 : known->ascii;
+}
+
 const char *em_human_unit(char *buf, size_t size, const char *digits, const char *unit, bool utf8)
 {
 	const struct unit *known = find_unit(unit);

@@ -20,6 +20,9 @@ const char *em_human_digits(char *buf, size_t size, const char *digits);
 /* digits with a unit as in the field tables ("celsius", "hours", ...). */
 const char *em_human_unit(char *buf, size_t size, const char *digits, const char *unit, bool utf8);
 
+/* The unit alone, as people write it: "celsius" -> "°C". Units without a sign stay words. */
+const char *em_human_unit_sign(const char *unit, bool utf8);
+
 /* 90 -> "90 s", 300 -> "5 min", 7200 -> "2 h", 864000 -> "10 days". */
 const char *em_human_span(char *buf, size_t size, double seconds);
 

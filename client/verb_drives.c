@@ -3,7 +3,10 @@
 #include "client/api.h"
 #include "client/human.h"
 #include "client/view.h"
+#include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
+
+#define LINE_MAX_LEN 4096u /* of the sums: states are few */
 
 enum column {
 	COL_DEVICE,
@@ -37,7 +40,6 @@ static const char *const value_keys[COL_COUNT] = {
 	[COL_TEMPERATURE] = "temperature_celsius",
 	[COL_USED] = "percentage_used",
 	[COL_SPARE] = "available_spare_percent",
-	[COL_WARNINGS] = "critical_warning",
 };
 
 static void fill_values(struct em_cell *cells, char texts[][EM_VIEW_SIZE], const json_t *smart,
@@ -52,22 +54,59 @@ static void fill_values(struct em_cell *cells, char texts[][EM_VIEW_SIZE], const
 		cells[i].text = field ? em_view_value(field, smart, utf8, texts[i]) : NULL;
 		cells[i].tone = tone;
 	}
-	if (cells[COL_WARNINGS].text && strcmp(cells[COL_WARNINGS].text, "none") != 0)
-		cells[COL_WARNINGS].tone = EM_TONE_BAD;
+}
+
+/* What a drive counts as in the line of sums, the worst that is true of it. */
+enum verdict { FINE, WARNED, OLD, UNREAD, OTHER_STATE };
+
+static enum verdict judge(const json_t *drive)
+{
+	const json_t *smart = json_object_get(drive, "smart");
+	const char *state = em_json_text(drive, "state");
+	double interval = 0, warnings = 0;
+
+	em_json_number(smart, "interval_seconds", &interval);
+	if (!state || strcmp(state, "ok") != 0)
+		return OTHER_STATE;
+	if (em_json_number(smart, "critical_warning", &warnings) && warnings != 0)
+		return WARNED;
+	if (!em_json_true(smart, "valid"))
+		return UNREAD;
+	return em_view_is_overdue(smart, interval) ? OLD : FINE;
+}
+
+/* The name of a drive in trouble is as loud as its trouble. */
+static enum em_tone name_tone(enum verdict verdict, const char *state)
+{
+	switch (verdict) {
+	case WARNED:
+		return EM_TONE_BAD;
+	case OLD:
+		return EM_TONE_WARN;
+	case OTHER_STATE:
+		return em_view_state_tone(state);
+	case FINE:
+	case UNREAD:
+		break;
+	}
+	return EM_TONE_STRONG;
 }
 
 static void put_drive(struct em_writer *w, const json_t *drive)
 {
 	const json_t *smart = json_object_get(drive, "smart");
 	const char *state = em_json_text(drive, "state");
+	enum verdict verdict = judge(drive);
 	struct em_cell cells[COL_COUNT] = { 0 };
 	char texts[COL_COUNT][EM_VIEW_SIZE];
-	double interval = 0;
+	double interval = 0, warnings = 0;
 	bool stale;
 
 	em_json_number(smart, "interval_seconds", &interval);
+	em_json_number(smart, "critical_warning", &warnings);
 	stale = em_view_is_stale_state(state) || em_view_is_overdue(smart, interval);
-	cells[COL_DEVICE] = (struct em_cell){ em_json_text(drive, "device"), EM_TONE_STRONG };
+	cells[COL_DEVICE] =
+		(struct em_cell){ em_json_text(drive, "device"), name_tone(verdict, state) };
 	cells[COL_STATE] = (struct em_cell){ state, em_view_state_tone(state) };
 	cells[COL_MODEL].text = em_json_text(drive, "model");
 	cells[COL_SERIAL].text = em_json_text(drive, "serial");
@@ -75,7 +114,69 @@ static void put_drive(struct em_writer *w, const json_t *drive)
 	cells[COL_AGE] = (struct em_cell){ em_view_age(smart, texts[COL_AGE]),
 					   stale ? EM_TONE_WARN : EM_TONE_PLAIN };
 	fill_values(cells, texts, smart, w->term.utf8, stale ? EM_TONE_DIM : EM_TONE_PLAIN);
+	cells[COL_WARNINGS] = (struct em_cell){ em_view_warnings(smart, texts[COL_WARNINGS]),
+						warnings != 0 ? EM_TONE_BAD
+						: stale	      ? EM_TONE_DIM
+							      : EM_TONE_PLAIN };
 	em_writer_row(w, cells);
+}
+
+/* before is what parts it from what stands there already. */
+static void add_count(struct em_buf *line, const char **before, unsigned count, const char *what)
+{
+	if (count == 0)
+		return;
+	em_buf_addf(line, "%s%u %s", *before, count, what);
+	*before = ", ";
+}
+
+/* Drives that are in another state than ok, by state, in the order of the list. */
+static void add_states(struct em_buf *line, const char **before, const json_t *drives)
+{
+	const json_t *drive, *other;
+	size_t i, j;
+
+	json_array_foreach(drives, i, drive)
+	{
+		const char *state = em_json_text(drive, "state");
+		unsigned count = 0;
+		bool told = false;
+
+		if (!state || judge(drive) != OTHER_STATE)
+			continue;
+		json_array_foreach(drives, j, other)
+		{
+			const char *its = em_json_text(other, "state");
+
+			if (!its || strcmp(its, state) != 0)
+				continue;
+			told = told || j < i;
+			count++;
+		}
+		if (!told)
+			add_count(line, before, count, state);
+	}
+}
+
+/* "8 drives: 6 ok, 1 unresponsive, 1 with warnings", for a person: a program counts the rows. */
+static void put_sums(struct em_writer *w, const json_t *drives)
+{
+	em_cleanup(em_buf_done) struct em_buf line;
+	unsigned count[OTHER_STATE + 1] = { 0 }, total = (unsigned)json_array_size(drives);
+	const char *before = ": ";
+	const json_t *drive;
+	size_t i;
+
+	json_array_foreach(drives, i, drive) count[judge(drive)]++;
+	em_buf_init(&line, LINE_MAX_LEN);
+	em_buf_addf(&line, "%u drive%s", total, total == 1 ? "" : "s");
+	add_count(&line, &before, count[FINE], "ok");
+	add_states(&line, &before, drives);
+	add_count(&line, &before, count[WARNED], "with warnings");
+	add_count(&line, &before, count[OLD], "with old values");
+	add_count(&line, &before, count[UNREAD], "not read yet");
+	if (!em_buf_failed(&line))
+		em_writer_paragraph(w, (struct em_cell){ line.data, EM_TONE_STRONG });
 }
 
 enum em_exit em_verb_drives(struct em_client *client)
@@ -98,5 +199,7 @@ enum em_exit em_verb_drives(struct em_client *client)
 	}
 	em_writer_table(client->writer, columns, COL_COUNT);
 	json_array_foreach(drives, i, drive) put_drive(client->writer, drive);
+	if (client->writer->term.tty)
+		put_sums(client->writer, drives);
 	return EM_EXIT_OK;
 }

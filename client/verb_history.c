@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
+#include "client/human.h"
 #include "client/view.h"
 #include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
@@ -48,7 +49,7 @@ static const struct em_field *find_field(const char *key)
 	return NULL;
 }
 
-static void make_title(const json_t *root, char buf[EM_VIEW_SIZE])
+static void make_title(const json_t *root, bool utf8, char buf[EM_VIEW_SIZE])
 {
 	const char *key = em_json_text(root, "field"), *unit = em_json_text(root, "unit");
 	const struct em_field *field = find_field(key);
@@ -58,7 +59,8 @@ static void make_title(const json_t *root, char buf[EM_VIEW_SIZE])
 		 field ? field->label
 		 : key ? key
 		       : "Value",
-		 has_unit ? " (" : "", has_unit ? unit : "", has_unit ? ")" : "");
+		 has_unit ? " (" : "", has_unit ? em_human_unit_sign(unit, utf8) : "",
+		 has_unit ? ")" : "");
 }
 
 static void put_points(struct em_writer *w, const json_t *root)
@@ -69,7 +71,7 @@ static void put_points(struct em_writer *w, const json_t *root)
 	const json_t *point;
 	size_t i;
 
-	make_title(root, title);
+	make_title(root, w->term.utf8, title);
 	em_writer_table(w, columns, EM_COUNT(columns));
 	json_array_foreach(json_object_get(root, "points"), i, point)
 	{
@@ -82,6 +84,19 @@ static void put_points(struct em_writer *w, const json_t *root)
 	}
 	/* The table borrows this frame's columns. */
 	em_writer_table(w, NULL, 0);
+}
+
+/* Without a beginning the newest points were asked for: a limit of one's own then says it all. */
+static void tell_truncated(const struct em_client *client)
+{
+	bool newest = !em_client_option(client, "--from");
+
+	if (newest && em_client_option(client, "--limit"))
+		return;
+	em_client_complain(client, EM_EXIT_OK,
+			   "there are %s points than shown. Give a higher --limit, a --step, "
+			   "or a shorter time.",
+			   newest ? "older" : "later");
 }
 
 enum em_exit em_verb_history(struct em_client *client)
@@ -99,9 +114,6 @@ enum em_exit em_verb_history(struct em_client *client)
 		em_writer_paragraph(client->writer,
 				    (struct em_cell){ "No reading in this time.", EM_TONE_DIM });
 	if (em_json_true(doc.root, "truncated"))
-		em_client_complain(
-			client, EM_EXIT_OK,
-			"there are more points than shown. Give a higher --limit, a --step, "
-			"or a shorter time.");
+		tell_truncated(client);
 	return EM_EXIT_OK;
 }

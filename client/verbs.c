@@ -30,7 +30,8 @@ static const struct em_option history_options[] = {
 	{ "--step", "SPAN", EM_COMPLETE_NONE,
 	  "Show the last value of each span (5min, 1h) and not every reading." },
 	{ "--limit", "COUNT", EM_COMPLETE_NONE,
-	  "Show at most this many points, 1 to 100000. Without it: 10000." },
+	  "Show at most this many points, 1 to 100000: with --from the first ones, without it the "
+	  "newest. Without this option: 10000." },
 	{ 0 },
 };
 

@@ -64,6 +64,35 @@ const char *em_view_scalar(const json_t *value, char buf[EM_VIEW_SIZE])
 	return NULL;
 }
 
+/* By bit of critical_warning. */
+static const char *const short_warnings[] = { "spare",	   "temp",   "degraded",
+					      "read-only", "backup", "pmr" };
+
+const char *em_view_warnings(const json_t *values, char buf[EM_VIEW_SIZE])
+{
+	const json_t *value = json_object_get(values, "critical_warning");
+	uint64_t bits = (uint64_t)json_integer_value(value);
+	size_t used = 0;
+
+	if (!json_is_integer(value))
+		return NULL;
+	if (bits == 0)
+		return strcpy(buf, "none");
+	for (unsigned bit = 0; bit < 64 && used < EM_VIEW_SIZE; bit++) {
+		const char *comma = used > 0 ? ", " : "";
+
+		if (!(bits >> bit & 1))
+			continue;
+		if (bit < EM_COUNT(short_warnings))
+			used += (size_t)snprintf(buf + used, EM_VIEW_SIZE - used, "%s%s", comma,
+						 short_warnings[bit]);
+		else
+			used += (size_t)snprintf(buf + used, EM_VIEW_SIZE - used, "%sbit %u", comma,
+						 bit);
+	}
+	return buf;
+}
+
 static const char *view_bits(const struct em_field *field, const json_t *values,
 			     char buf[EM_VIEW_SIZE])
 {

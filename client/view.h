@@ -22,6 +22,12 @@ const char *em_view_scalar(const json_t *value, char buf[EM_VIEW_SIZE]);
 /* "spare below threshold, media read only"; "none" for an empty list; NULL for anything else. */
 const char *em_view_names(const json_t *list, char buf[EM_VIEW_SIZE]);
 
+/*
+ * The bits of critical_warning in words so short that a table has room for them: "spare, temp";
+ * "none", or NULL when it is absent. em_view_value() has them in full.
+ */
+const char *em_view_warnings(const json_t *values, char buf[EM_VIEW_SIZE]);
+
 /* "12 s ago" of the member age_seconds. */
 const char *em_view_age(const json_t *object, char buf[EM_VIEW_SIZE]);
 

@@ -30,7 +30,8 @@ struct table_writer {
 	struct row **rows;
 	size_t row_count, row_room;
 	bool started;	 /* something was printed: blank lines go before headings */
-	unsigned indent; /* of tables: below a heading they stand in line with its facts */
+	unsigned indent; /* of tables and paragraphs: below a heading they stand in line with its
+			    facts */
 };
 
 static const char *const tone_codes[] = {
@@ -345,14 +346,17 @@ static void table_paragraph(struct em_writer *w, struct em_cell text)
 {
 	struct table_writer *self = self_of(w);
 	struct text_cell clean;
+	bool below_table = self->columns && self->indent == 0;
 
 	flush_rows(self);
 	if (fill_cell(w, &clean, &text) < 0) {
 		w->err = -ENOMEM;
 		return;
 	}
-	put_spaces(w->out, FACT_INDENT);
-	put_wrapped(w, clean.text, clean.tone, FACT_INDENT);
+	if (below_table)
+		fputc('\n', w->out);
+	put_spaces(w->out, self->indent);
+	put_wrapped(w, clean.text, clean.tone, self->indent);
 	free(clean.text);
 	self->started = true;
 }

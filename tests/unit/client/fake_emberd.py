@@ -76,7 +76,8 @@ class FakeEmberd:
 
 
 def summary(device, **changes):
-    smart = {"read_at": "2026-11-30T21:22:23.456Z", "age_seconds": 12.3, "valid": True,
+    smart = {"read_at": "2026-11-30T21:22:23.456Z", "age_seconds": 12.3,
+             "interval_seconds": 60, "valid": True,
              "critical_warning": 0, "critical_warning_bits": [], "temperature_celsius": 38,
              "percentage_used": 3, "available_spare_percent": 100, "media_errors": "0",
              "power_on_hours": "5123"}
