@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/layout.h"
 
+#define CUT_FIRST_RANK 2u
+
 /* What a column needs at least: 0 when it is left out. */
 static unsigned least_width(const struct em_column *column, unsigned width)
 {
@@ -34,13 +36,17 @@ static unsigned least_important(const struct em_column *columns, unsigned count,
 	return found;
 }
 
-/* The widest column that can still be cut: there a letter is missed least. count when none can. */
-static unsigned widest(const struct em_column *columns, unsigned count, const unsigned *widths)
+/*
+ * The widest column from this rank on that can still be cut: there a letter is missed least. count
+ * when none can.
+ */
+static unsigned widest(const struct em_column *columns, unsigned count, const unsigned *widths,
+		       unsigned rank)
 {
 	unsigned found = count;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (columns[i].rank == 0 || least_width(&columns[i], widths[i]) == widths[i])
+		if (columns[i].rank < rank || least_width(&columns[i], widths[i]) == widths[i])
 			continue;
 		if (found == count || widths[i] > widths[found])
 			found = i;
@@ -61,7 +67,9 @@ void em_layout(const struct em_column *columns, unsigned count, unsigned width, 
 		widths[victim] = 0;
 	}
 	while (total_width(columns, count, widths, false) > width) {
-		victim = widest(columns, count, widths);
+		victim = widest(columns, count, widths, CUT_FIRST_RANK);
+		if (victim == count)
+			victim = widest(columns, count, widths, 1);
 		if (victim == count)
 			break;
 		widths[victim]--;

@@ -12,7 +12,7 @@
 /*
  * widths holds the natural widths and becomes the final ones; 0 = left out. width 0 = no limit.
  * Columns are left out from the highest rank on, until the others fit when cut to their shortest;
- * then they are cut, again from the highest rank on, only as far as it needs. Columns of rank 0
+ * then the widest are cut, only as far as it needs, and those of rank 1 last. Columns of rank 0
  * stay whole, and the table may then be wider than asked.
  */
 void em_layout(const struct em_column *columns, unsigned count, unsigned width, unsigned *widths);

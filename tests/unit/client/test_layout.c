@@ -45,14 +45,31 @@ END_TEST
 START_TEST(the_widest_is_cut_first)
 {
 	static const struct em_column both[] = {
-		{ .title = "a", .rank = 1, .shortest = 5 },
-		{ .title = "b", .rank = 2, .shortest = 5 },
+		{ .title = "a", .rank = 2, .shortest = 5 },
+		{ .title = "b", .rank = 3, .shortest = 5 },
 	};
 	unsigned widths[] = { 30, 10 };
 
 	em_layout(both, 2, 22, widths);
 	ck_assert_uint_eq(widths[0], 10);
 	ck_assert_uint_eq(widths[1], 10);
+}
+END_TEST
+
+START_TEST(the_most_important_is_cut_last)
+{
+	static const struct em_column both[] = {
+		{ .title = "a", .rank = 1, .shortest = 5 },
+		{ .title = "b", .rank = 2, .shortest = 5 },
+	};
+	unsigned widths[] = { 30, 10 };
+
+	em_layout(both, 2, 37, widths);
+	ck_assert_uint_eq(widths[0], 30);
+	ck_assert_uint_eq(widths[1], 5);
+	em_layout(both, 2, 30, widths);
+	ck_assert_uint_eq(widths[0], 23);
+	ck_assert_uint_eq(widths[1], 5);
 }
 END_TEST
 
@@ -80,6 +97,7 @@ int main(void)
 	tcase_add_test(tcase, cuts_before_it_leaves_out);
 	tcase_add_test(tcase, leaves_out_the_highest_rank_and_cuts_no_more_than_needed);
 	tcase_add_test(tcase, the_widest_is_cut_first);
+	tcase_add_test(tcase, the_most_important_is_cut_last);
 	tcase_add_test(tcase, rank_zero_stays_whole);
 	tcase_add_test(tcase, a_column_already_short_is_not_widened);
 	return run_tests(tcase);
