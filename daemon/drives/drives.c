@@ -33,6 +33,7 @@ struct em_drives {
 	struct em_link *link;
 	struct em_hub *hub;
 	struct em_store *store;
+	struct em_event_log *events;
 	struct em_poll_intervals intervals;
 	struct em_poll_override *overrides;
 	unsigned override_count;
@@ -692,7 +693,7 @@ static int add_sources(struct em_drives *drives)
 }
 
 int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drives_config *config,
-		  struct em_hub *hub, struct em_store *store)
+		  struct em_hub *hub, struct em_store *store, struct em_event_log *events)
 {
 	static const struct em_link_callbacks callbacks = { on_connected, on_message,
 							    on_disconnected };
@@ -704,6 +705,7 @@ int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drive
 	drives->event = sd_event_ref(event);
 	drives->hub = hub;
 	drives->store = store;
+	drives->events = events;
 	r = set_config(drives, config);
 	if (r == 0)
 		r = add_sources(drives);

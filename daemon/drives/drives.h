@@ -13,6 +13,8 @@
  *           request per drive is out at a time.
  */
 #include <systemd/sd-event.h>
+#include "daemon/drives/event_log.h"
+#include "daemon/drives/orders.h"
 #include "daemon/drives/snapshot.h"
 #include "daemon/store/store.h"
 
@@ -33,15 +35,18 @@ struct em_drives_config {
 	char broker_socket[108];
 	uint64_t answer_timeout_us; /* of the broker, above its own patience with a drive */
 	struct em_poll_intervals intervals;
+	bool pcie_only; /* other transports are not watched at all */
 	struct em_poll_override *overrides; /* owned by the config's maker; copied by drives */
 	unsigned override_count;
 };
 
 struct em_drives;
 
-/* store may be NULL (nothing is kept). Loads known drives from it: they are `removed` until seen. */
+/* store and events may be NULL (nothing is kept, nothing is told). Loads known drives from it: they are `removed` until seen. */
 int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drives_config *config,
-		  struct em_hub *hub, struct em_store *store);
+		  struct em_hub *hub, struct em_store *store, struct em_event_log *events);
+/* Where HTTP threads leave orders; lives as long as drives. */
+struct em_orders *em_drives_orders(struct em_drives *drives);
 /* New intervals take effect at once; the broker's socket is fixed at start. */
 int em_drives_reconfigure(struct em_drives *drives, const struct em_drives_config *config);
 struct em_drives *em_drives_free(struct em_drives *drives);

@@ -205,7 +205,7 @@ static int start_rooms(struct daemon *daemon)
 	if (!daemon->hub)
 		return -ENOMEM;
 	r = em_drives_new(&daemon->drives, daemon->event, &daemon->config->drives, daemon->hub,
-			  daemon->store);
+			  daemon->store, NULL);
 	if (r < 0) {
 		em_error("cannot watch drives: %s", strerror(-r));
 		return r;

@@ -41,11 +41,42 @@ struct em_store_cell {
 	const char *text; /* EM_CELL_TEXT, and EM_CELL_UINT beyond 128 bits as digits */
 };
 
+/*
+ * Something that happened. Ids ascend, are never given twice and outlast restarts: each is the real
+ * time in microseconds, or one more than the last where that is greater. Texts are clean; "" and 0
+ * mean that it does not apply.
+ */
+struct em_event {
+	int64_t id, at_us;
+	char kind[32]; /* a name of EM_EVENT_KINDS, daemon/drives/event_log.h */
+	char drive[17], device[32], serial[64];
+	uint32_t nsid;
+	char subject[64]; /* what of the drive: "slot 2", "temperature" */
+	char old_value[128], new_value[128];
+	char summary[256]; /* one sentence for people */
+};
+
+/* A page that drives of this model and firmware refuse. */
+struct em_store_capability {
+	char model[64], firmware[32], page[32];
+	uint16_t nvme_status;
+	int64_t at_us;
+};
+
+/*
+ * Events with ids up to id were committed, or a write has failed and they wait in memory with the
+ * rest: they may be shown. On the writer thread, without locks; must not block.
+ */
+typedef void em_store_settled_fn(void *userdata, int64_t id);
+
 struct em_store_config {
 	const char *directory; /* exists; ember.db is made in it */
 	const struct em_store_table *tables;
 	unsigned table_count;
-	uint64_t raw_keep_us; /* 0 = for ever */
+	uint64_t raw_keep_us;	 /* 0 = for ever */
+	uint64_t events_keep_us; /* 0 = for ever */
+	em_store_settled_fn *events_settled; /* NULL ok */
+	void *userdata;
 };
 
 /* What is kept of a drive between two starts. Texts are clean; identity is the raw key. */
@@ -76,6 +107,18 @@ int em_store_put_page(struct em_store *store, const char *drive_id, const char *
 /* Inserts or updates by id; a changed device name also goes into the names' history. */
 int em_store_put_drive(struct em_store *store, const struct em_store_drive *drive);
 
+/* Event with its id and time. In memory at most EM_STORE_EVENTS_MAX wait, like rows. */
+#define EM_STORE_EVENTS_MAX 8192u
+int em_store_put_event(struct em_store *store, const struct em_event *event);
+/* Inserts or updates by model, firmware and page; remove: forgets it. */
+int em_store_put_capability(struct em_store *store, const struct em_store_capability *capability,
+			    bool remove);
+/*
+ * Waits until all that was put before is on the disk. 0; -ETIMEDOUT at deadline_us (monotonic);
+ * -EAGAIN as soon as a write fails: it waits in memory. Blocks: not for the loop.
+ */
+int em_store_flush(struct em_store *store, uint64_t deadline_us);
+
 struct em_store_status {
 	bool ok;	  /* the last write succeeded, or nothing was written yet */
 	char detail[200]; /* why not, for people */
@@ -91,6 +134,13 @@ typedef int em_store_page_fn(void *userdata, const char *drive_id, const char *p
 			     int64_t at_us, const uint8_t *data, size_t len);
 int em_store_load_drives(struct em_store *store, em_store_drive_fn *fn, void *userdata);
 int em_store_load_pages(struct em_store *store, em_store_page_fn *fn, void *userdata);
+
+typedef int em_store_capability_fn(void *userdata, const struct em_store_capability *capability);
+int em_store_load_capabilities(struct em_store *store, em_store_capability_fn *fn, void *userdata);
+typedef int em_store_event_fn(void *userdata, const struct em_event *event);
+/* The newest `count` events, oldest first. */
+int em_store_load_events(struct em_store *store, unsigned count, em_store_event_fn *fn,
+			 void *userdata);
 
 /* A read-only connection. */
 struct em_store_reader;
@@ -116,3 +166,18 @@ typedef int em_store_point_fn(void *userdata, int64_t at_us, const char *value);
  */
 int em_store_history(struct em_store_reader *reader, const struct em_store_range *range,
 		     em_store_point_fn *fn, void *userdata);
+
+struct em_store_event_range {
+	int64_t after_id, before_id; /* after < id < before; before 0 = no bound */
+	int64_t from_us, to_us;	     /* from <= at < to; to 0 = no bound */
+	const char *drive_id;	     /* NULL = of all, and of none */
+	const char *const *kinds;    /* NULL = all */
+	unsigned kind_count;
+	unsigned limit;
+	bool newest_first;
+	uint64_t deadline_us;
+};
+
+/* As em_store_history(): 1 when more exist than limit. */
+int em_store_events(struct em_store_reader *reader, const struct em_store_event_range *range,
+		    em_store_event_fn *fn, void *userdata);

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "daemon/drives/event_log.h"
+#include "daemon/drives/orders.h"
 #include "daemon/drives/snapshot.h"
 #include "daemon/store/store.h"
 #include "lib/base/buf.h"
@@ -29,11 +31,18 @@
 
 struct em_metrics;
 struct em_route;
+struct em_tokens;
+
+/* Who asks. Each role may do what those before it may. */
+enum em_role { EM_ROLE_NONE, EM_ROLE_VIEWER, EM_ROLE_OPERATOR, EM_ROLE_ADMIN };
 
 /* What every handler may look at. Immutable after start. */
 struct em_context {
 	struct em_hub *hub;
 	struct em_store *store; /* NULL: nothing is kept */
+	struct em_event_log *events; /* NULL: none */
+	struct em_orders *orders;    /* NULL: none */
+	struct em_tokens *tokens;    /* NULL: none */
 	const char *version;
 	int64_t started_us;        /* real time */
 	uint64_t started_mono_us;
@@ -60,6 +69,10 @@ struct em_call {
 	char instance[EM_INSTANCE_SIZE]; /* the path as asked for, made fit for JSON */
 	char id[EM_PATH_ARG_SIZE];       /* {id} of the path; "" = the route has none */
 	struct em_arg args[EM_PARAMS_MAX]; /* in the order of the route's rows */
+	enum em_role role;
+	const char *body; /* of a POST, as it came; NULL = none */
+	size_t body_len;
+	int64_t last_event_id; /* header Last-Event-ID; -1 = not sent */
 };
 
 struct em_reply {
@@ -67,6 +80,9 @@ struct em_reply {
 	const char *type;
 	char allow[64];         /* "" = no Allow header */
 	unsigned retry_after_s; /* 0 = no Retry-After header */
+	char location[EM_INSTANCE_SIZE]; /* "" = no Location header */
+	bool events; /* not a body but the stream of events after events_after */
+	int64_t events_after;
 	char *body;             /* malloc'ed; NULL = empty */
 	size_t len;
 };

@@ -102,6 +102,8 @@ static const char *reply_type(enum em_shape shape)
 static const char *role_name(enum em_role role)
 {
 	switch (role) {
+	case EM_ROLE_NONE:
+		return "none";
 	case EM_ROLE_VIEWER:
 		return "viewer";
 	case EM_ROLE_OPERATOR:

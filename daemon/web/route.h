@@ -10,8 +10,6 @@
  */
 #include "daemon/web/call.h"
 
-enum em_role { EM_ROLE_VIEWER, EM_ROLE_OPERATOR, EM_ROLE_ADMIN };
-
 enum em_param_type {
 	EM_PARAM_NAME,     /* [a-z0-9_]+, what it may be is the handler's to say */
 	EM_PARAM_TIME,     /* as em_time_parse() reads it */
@@ -52,6 +50,8 @@ struct em_route {
 	enum em_shape shape;
 	enum em_page_id page; /* EM_SHAPE_PAGE */
 	em_handler *handle;
+	bool takes_body; /* a JSON object; else a body is answered with 413 */
+	bool stable; /* the body depends on data only and not on the time: it gets an ETag */
 	bool waits; /* the handler reads the disk: it gets a thread of the pool */
 	const char *op_id;
 	const char *summary;

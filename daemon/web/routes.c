@@ -28,19 +28,19 @@ static const struct em_param history_params[EM_HISTORY_PARAM_COUNT] = {
 };
 
 #define PAGE_ROUTE(path_, page_, op_id_, summary_)                                                 \
-	{ .method = "GET", .path = path_, .shape = EM_SHAPE_PAGE, .page = page_,                   \
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = path_, .shape = EM_SHAPE_PAGE, .page = page_,                   \
 	  .handle = em_handle_page, .op_id = op_id_, .summary = summary_ }
 
 const struct em_route em_routes[] = {
-	{ .method = "GET", .path = "/", .shape = EM_SHAPE_TEXT, .handle = em_handle_index,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/", .shape = EM_SHAPE_TEXT, .handle = em_handle_index,
 	  .op_id = "getIndex", .summary = "What can be asked, as plain text." },
-	{ .method = "GET", .path = "/v1/health", .shape = EM_SHAPE_HEALTH,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/v1/health", .shape = EM_SHAPE_HEALTH,
 	  .handle = em_handle_health, .op_id = "getHealth",
 	  .summary = "How Ember itself is doing." },
-	{ .method = "GET", .path = "/v1/drives", .shape = EM_SHAPE_DRIVES,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/v1/drives", .shape = EM_SHAPE_DRIVES,
 	  .handle = em_handle_drives, .op_id = "listDrives",
 	  .summary = "All drives with their state and most important values." },
-	{ .method = "GET", .path = "/v1/drives/{id}", .shape = EM_SHAPE_DRIVE,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/v1/drives/{id}", .shape = EM_SHAPE_DRIVE,
 	  .handle = em_handle_drive, .op_id = "getDrive",
 	  .summary = "One drive: its state, and when each of its pages was read." },
 	PAGE_ROUTE("/v1/drives/{id}/identify", EM_PAGE_IDENTIFY_CTRL, "getIdentify",
@@ -51,17 +51,17 @@ const struct em_route em_routes[] = {
 		   "Firmware slots and what they hold."),
 	PAGE_ROUTE("/v1/drives/{id}/selftest", EM_PAGE_SELFTEST, "getSelftest",
 		   "The running self-test and the results of earlier ones."),
-	{ .method = "GET", .path = "/v1/drives/{id}/namespaces", .shape = EM_SHAPE_NAMESPACES,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/v1/drives/{id}/namespaces", .shape = EM_SHAPE_NAMESPACES,
 	  .handle = em_handle_namespaces, .op_id = "listNamespaces",
 	  .summary = "The namespaces of a drive and their Identify data." },
-	{ .method = "GET", .path = "/v1/drives/{id}/history", .shape = EM_SHAPE_HISTORY,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/v1/drives/{id}/history", .shape = EM_SHAPE_HISTORY,
 	  .params = history_params, .param_count = EM_COUNT(history_params),
 	  .handle = em_handle_history, .waits = true, .op_id = "getHistory",
 	  .summary = "One value over time, oldest first." },
-	{ .method = "GET", .path = "/metrics", .shape = EM_SHAPE_METRICS,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/metrics", .shape = EM_SHAPE_METRICS,
 	  .handle = em_handle_metrics, .op_id = "getMetrics",
 	  .summary = "Everything for Prometheus, text format 0.0.4." },
-	{ .method = "GET", .path = "/openapi.json", .shape = EM_SHAPE_OPENAPI,
+	{ .method = "GET", .role = EM_ROLE_VIEWER, .path = "/openapi.json", .shape = EM_SHAPE_OPENAPI,
 	  .handle = em_handle_openapi, .op_id = "getOpenapi",
 	  .summary = "This interface as an OpenAPI 3.1 document." },
 };

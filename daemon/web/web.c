@@ -57,6 +57,8 @@ static int make_context(struct em_web *web, const struct em_web_config *config,
 		return -ENOMEM;
 	context->hub = hub;
 	context->store = store;
+	context->events = config->events;
+	context->orders = config->orders;
 	context->version = web->version;
 	context->started_us = em_realtime_us();
 	context->started_mono_us = em_monotonic_us();

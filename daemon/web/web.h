@@ -11,10 +11,19 @@
  * Limits:   connections, header and URL sizes, a deadline per connection: constants in web.c.
  */
 #include <sys/types.h>
+#include "daemon/drives/event_log.h"
+#include "daemon/drives/orders.h"
 #include "daemon/drives/snapshot.h"
 #include "daemon/store/store.h"
 
 struct em_web_config {
+	struct em_event_log *events; /* NULL: events are answered with 503 */
+	struct em_orders *orders;    /* NULL: likewise what is asked of the loop */
+	/* The network: TLS, bearer tokens, GET only. listen NULL or "" = none. */
+	const char *https_listen;    /* "0.0.0.0:9443", "[::]:9443" */
+	const char *certificate, *key; /* PEM files */
+	const char *tokens;	     /* file of the salted hashes; NULL = no tokens */
+	const char *admin_group;     /* may change things over the unix socket; NULL = uid 0 only */
 	const char *socket;  /* unix socket to listen on; NULL = none */
 	const char *listen;  /* "127.0.0.1:9980" or "[::1]:9980"; NULL or "" = none */
 	const char *version; /* PACKAGE_VERSION */
@@ -28,4 +37,9 @@ struct em_web;
  */
 int em_web_start(struct em_web **ret, const struct em_web_config *config, struct em_hub *hub,
 		 struct em_store *store, const char **ret_message);
+/*
+ * Reads certificate and key again; connections that are open go on with the old ones. On failure
+ * the old ones stay in use and *ret_message says why.
+ */
+int em_web_reload_certificate(struct em_web *web, const char **ret_message);
 struct em_web *em_web_stop(struct em_web *web);
