@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emberd's side of the broker protocol as a whole: a broker that tells, answers and lies as the
+ * input says, over a real socket, and what comes of it on every page.
+ * Input: steps. The first byte of a step says what it is; see step().
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "daemon/drives/drives.h"
+#include "daemon/drives/history.h"
+#include "daemon/web/json.h"
+#include "daemon/web/metrics.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/ipc/proto.h"
+#include "tests/fuzz/fuzz.h"
+
+#define METRICS_MAX  ((size_t)16 << 20)
+#define STEPS_MAX    64
+#define REQUESTS_MAX 128
+#define TURNS_MAX    16
+#define HANDLES	     4
+
+struct scene {
+	sd_event *event;
+	struct em_hub *hub;
+	struct em_drives *drives;
+	int listen_fd, fd;
+	struct em_ipc_request requests[REQUESTS_MAX]; /* not answered yet */
+	unsigned request_count;
+};
+
+static int listen_fd = -1;
+static char path[FUZZ_PATH_SIZE];
+
+static int listener(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (listen_fd >= 0)
+		return listen_fd;
+	em_log_init("fuzz", LOG_EMERG);
+	fuzz_path(path, "broker.sock");
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", path);
+	listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fuzz_check(listen_fd >= 0);
+	fuzz_check(bind(listen_fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	fuzz_check(listen(listen_fd, 8) == 0);
+	return listen_fd;
+}
+
+static void turn(struct scene *scene)
+{
+	static uint8_t packet[EM_IPC_PACKET_MAX];
+	struct em_ipc_message message;
+
+	for (unsigned i = 0; i < TURNS_MAX && sd_event_run(scene->event, 0) > 0; i++)
+		;
+	if (scene->fd < 0)
+		scene->fd = accept4(scene->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	while (scene->fd >= 0 && em_ipc_receive(scene->fd, packet, sizeof(packet), &message) == 1) {
+		fuzz_check(message.kind == EM_IPC_REQUEST);
+		if (scene->request_count < REQUESTS_MAX)
+			scene->requests[scene->request_count++] = message.request;
+	}
+}
+
+static void say(struct scene *scene, const struct em_ipc_message *message)
+{
+	if (scene->fd < 0 || em_ipc_send(scene->fd, message) >= 0)
+		return;
+	em_closep(&scene->fd);
+}
+
+static void text(struct fuzz_input *in, char *buf, size_t size)
+{
+	size_t len;
+	const uint8_t *bytes = fuzz_bytes(in, fuzz_u8(in) % size, &len);
+
+	snprintf(buf, size, "%.*s", (int)len, len ? (const char *)bytes : "");
+}
+
+static void tell_drive(struct scene *scene, struct fuzz_input *in)
+{
+	struct em_ipc_message message = { .kind = EM_IPC_DRIVE };
+	struct em_ipc_drive *drive = &message.drive;
+	uint8_t what = fuzz_u8(in);
+
+	drive->drive = 1 + what % HANDLES;
+	drive->change = (enum em_drive_change)(EM_DRIVE_PRESENT + (what >> 2) % 3);
+	snprintf(drive->device, sizeof(drive->device), "nvme%u", what >> 4);
+	strcpy(drive->state, what & 0x40 ? "resetting" : "live");
+	strcpy(drive->transport, what & 0x80 ? "tcp" : "pcie");
+	text(in, drive->serial, 24);
+	text(in, drive->subsystem_nqn, 64);
+	text(in, drive->firmware, 12);
+	text(in, drive->address, 16);
+	text(in, drive->cntlid, 8);
+	if (what & 0x20)
+		text(in, drive->state, sizeof(drive->state));
+	say(scene, &message);
+}
+
+static void tell_event(struct scene *scene, struct fuzz_input *in)
+{
+	struct em_ipc_message message = { .kind = EM_IPC_EVENT };
+
+	message.event.drive = 1 + fuzz_u8(in) % HANDLES;
+	message.event.kind = (enum em_event_kind)(EM_EVENT_AEN + fuzz_u8(in) % 4);
+	if (message.event.kind == EM_EVENT_AEN)
+		message.event.aen = fuzz_u32(in) & 0xffffff;
+	say(scene, &message);
+}
+
+/* A lie is told one bit at a time: a wrong id, drive, length or a status where none belongs. */
+static void answer(struct scene *scene, struct fuzz_input *in, uint8_t lie)
+{
+	unsigned place = scene->request_count ? fuzz_u8(in) % scene->request_count : 0;
+	struct em_ipc_request request = scene->requests[place];
+	struct em_ipc_message message = { .kind = EM_IPC_REPLY };
+	struct em_ipc_reply *reply = &message.reply;
+	em_cleanup(em_freep) uint8_t *data = calloc(1, EM_IPC_INLINE_MAX + 1);
+	size_t len;
+	const uint8_t *bytes;
+
+	fuzz_check(data);
+	if (scene->request_count)
+		scene->requests[place] = scene->requests[--scene->request_count];
+	reply->id = request.id + (lie & 1);
+	reply->drive = lie & 2 ? fuzz_u8(in) : request.drive;
+	reply->answer = (enum em_answer)(fuzz_u8(in) % EM_ANSWER_COUNT);
+	reply->status = reply->answer == EM_ANSWER_STATUS ? fuzz_u16(in) : 0;
+	reply->err = reply->answer == EM_ANSWER_HOST_ERROR ? 1 + fuzz_u8(in) % 120 : 0;
+	reply->result = fuzz_u32(in);
+	reply->data_fd = -1;
+	if (reply->answer == EM_ANSWER_DONE) {
+		reply->data_len = lie & 4 ? fuzz_u16(in) : request.len;
+		if (reply->data_len > EM_IPC_INLINE_MAX)
+			reply->data_len = EM_IPC_INLINE_MAX;
+		memset(data, lie & 8 ? 0xff : 0, reply->data_len);
+		bytes = fuzz_bytes(in, fuzz_u16(in) % (reply->data_len + 1), &len);
+		if (len)
+			memcpy(data, bytes, len);
+		reply->data = reply->data_len ? data : NULL;
+	}
+	say(scene, &message);
+}
+
+static void say_raw(struct scene *scene, struct fuzz_input *in)
+{
+	size_t len;
+	const uint8_t *bytes = fuzz_bytes(in, fuzz_u16(in), &len);
+
+	if (scene->fd >= 0 && len && send(scene->fd, bytes, len, MSG_NOSIGNAL) < 0)
+		em_closep(&scene->fd);
+}
+
+static void step(struct scene *scene, struct fuzz_input *in)
+{
+	uint8_t what = fuzz_u8(in);
+
+	switch (what & 7) {
+	case 0:
+	case 1:
+		tell_drive(scene, in);
+		break;
+	case 2:
+		say(scene, &(struct em_ipc_message){ .kind = EM_IPC_SYNC });
+		break;
+	case 3:
+		tell_event(scene, in);
+		break;
+	case 4:
+	case 5:
+		answer(scene, in, what & 8 ? what >> 4 : 0);
+		break;
+	case 6:
+		if (what & 8)
+			say_raw(scene, in);
+		else
+			em_closep(&scene->fd);
+		break;
+	case 7:
+		break; /* let it work */
+	}
+	turn(scene);
+}
+
+/* Whatever was told: what is shown holds together. */
+static void check_snapshot(struct em_hub *hub)
+{
+	static struct em_metrics *metrics;
+	struct em_store_status store = { .ok = true };
+	struct em_snapshot *snap = em_hub_get(hub);
+	struct em_buf buf;
+
+	if (!metrics)
+		metrics = em_metrics_new();
+	em_buf_init(&buf, METRICS_MAX);
+	for (unsigned i = 0; i < snap->count; i++) {
+		const struct em_drive_snap *drive = snap->drives[i];
+
+		fuzz_check((unsigned)drive->state < EM_STATE_COUNT);
+		for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
+			const struct em_page_read *read = &drive->pages[p];
+
+			fuzz_check((unsigned)read->status < EM_READ_COUNT);
+			fuzz_check(!read->data == !read->read_us);
+			if (read->data)
+				json_decref(em_json_values(em_pages[p], read->data, &drive->ctx));
+		}
+	}
+	em_metrics_write(metrics, snap, &store, "1.2.3", &buf);
+	fuzz_check(buf.data && buf.len);
+	em_buf_done(&buf);
+	em_snapshot_unref(snap);
+}
+
+static void set_up(struct scene *scene)
+{
+	struct em_drives_config config = { .answer_timeout_us = 5 * EM_US_PER_SEC };
+	unsigned tables;
+
+	em_history_tables(&tables);
+	scene->listen_fd = listener();
+	snprintf(config.broker_socket, sizeof(config.broker_socket), "%.100s", path);
+	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
+		config.intervals.page_us[i] = 10 * EM_US_PER_MS;
+	scene->hub = em_hub_new();
+	fuzz_check(scene->hub && sd_event_new(&scene->event) >= 0);
+	fuzz_check(em_drives_new(&scene->drives, scene->event, &config, scene->hub, NULL, NULL) ==
+		   0);
+	for (unsigned i = 0; i < 100 && scene->fd < 0; i++) {
+		fuzz_check(sd_event_run(scene->event, 100 * EM_US_PER_MS) >= 0);
+		scene->fd = accept4(scene->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	}
+	fuzz_check(scene->fd >= 0);
+}
+
+static void tear_down(struct scene *scene)
+{
+	int left;
+
+	em_drives_free(scene->drives);
+	em_hub_free(scene->hub);
+	sd_event_unref(scene->event);
+	em_closep(&scene->fd);
+	while ((left = accept4(scene->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		close(left);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct scene scene;
+	struct fuzz_input in = { data, size };
+
+	scene = (struct scene){ .fd = -1 };
+	set_up(&scene);
+	for (unsigned i = 0; i < STEPS_MAX && in.left; i++)
+		step(&scene, &in);
+	check_snapshot(scene.hub);
+	tear_down(&scene);
+	return 0;
+}

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs to begin with, and the words that inputs are made of: both come from the test cases and
+from documents that are generated out of Ember's tables, so that a new row is fuzzed by itself."""
+import glob
+import json
+import os
+import re
+import struct
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, TOP + "/tests/scenario")
+
+import broker_client as wire  # noqa: E402
+
+# Pages in the order of enum em_page_id do not matter: a seed is tried as every page.
+PAGES = 12
+KNOWN, UNKNOWN = b"\0" + b"\0\0\0" * 6, b"\1"
+
+
+def text_of(path):
+    with open(f"{TOP}/{path}", encoding="utf-8") as file:
+        return file.read()
+
+
+def lines_of(path):
+    return text_of(path).split("\n")
+
+
+def hex_dump(path):
+    """The bytes of a dump in the form of xxd: "00000000: 0011 2233  text"."""
+    data = bytearray()
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"([0-9a-fA-F]+):((?: ?[0-9a-fA-F]{2,4})+)", line)
+            if match:
+                at, found = int(match[1], 16), bytes.fromhex(match[2].replace(" ", ""))
+                data.extend(bytes(max(0, at + len(found) - len(data))))
+                data[at:at + len(found)] = found
+    return bytes(data)
+
+
+def dumps():
+    return [hex_dump(path) for path in sorted(glob.glob(TOP + "/tests/cases/given/*.hex"))]
+
+
+def pages():
+    sizes = (64, 512, 564, 4096)
+    bodies = dumps() + [bytes([fill]) * size for size in sizes for fill in (0, 0xff)]
+    for page in range(PAGES):
+        for body in bodies:
+            yield bytes([page]) + KNOWN + body
+        yield bytes([page]) + UNKNOWN + bodies[0]
+
+
+def packet(kind, body):
+    return wire.HEADER.pack(wire.MAGIC, wire.VERSION, kind, len(body), 0) + body
+
+
+def packets():
+    for op in range(len(wire.OPERATIONS)):
+        for page, size in ((1, 4096), (2, 512)):
+            yield packet(wire.KIND_REQUEST, wire.REQUEST.pack(7, 1, op, page, 0, 0, 1, 0, size, 0))
+    told = b"".join(struct.pack("<H", len(name)) + name.encode() for name in wire.STRINGS)
+    for change in wire.CHANGES:
+        yield packet(wire.KIND_DRIVE, struct.pack("<IB3x", 1, change) + told)
+    for kind in wire.EVENTS:
+        yield packet(wire.KIND_EVENT, wire.EVENT.pack(1, kind, 0x020101 if kind == 1 else 0))
+    yield packet(wire.KIND_SYNC, b"")
+    for place, data in ((0, b""), (1, b"abcd"), (2, b"")):
+        for answer in range(len(wire.ANSWERS)):
+            yield packet(wire.KIND_REPLY, wire.REPLY.pack(7, 1, answer, place, 0, 0, 0, 99,
+                                                          4 if place else 0) + data)
+
+
+def ipc():
+    for one in packets():
+        yield b"\0" + one
+        yield b"\2\x04\0\0" + one
+
+
+def told(handle, serial):
+    """A drive step of drives.c."""
+    texts = [serial, b"nqn.2014", b"0101", b"0000:01:00.0", b"1"]
+    return bytes([0, handle]) + b"".join(bytes([len(t)]) + t for t in texts)
+
+
+def answered(data, answer=0, lie=0):
+    step = bytes([4 | (8 if lie else 0) | lie << 4, 0, answer]) + bytes(4)
+    return step + struct.pack("<H", len(data)) + data
+
+
+def drives():
+    bodies = dumps()
+    identify = [body for body in bodies if len(body) > 1000] or bodies
+    hello = told(0, b"SN1") + b"\2"
+    for body in bodies:
+        yield hello + answered(identify[0]) + answered(body) * 3 + b"\7"
+    yield hello + b"".join(answered(body) for body in bodies)
+    yield hello + b"".join(answered(b"", answer) for answer in range(12))
+    yield hello + b"".join(answered(bodies[0], 0, lie) for lie in range(16))
+    yield hello + told(1, b"SN2") + b"\3\0\0\1\1\2\0" + b"\6" + b"\7" * 4 + hello
+    yield hello + b"\x0e" + struct.pack("<H", 16) + packet(wire.KIND_SYNC, b"")
+
+
+def routes():
+    contract = json.loads(text_of("docs/openapi.json"))
+    for path, methods in contract["paths"].items():
+        path = re.sub(r"\{\w+\}", "nvme0", path)
+        for method, row in methods.items():
+            if not isinstance(row, dict):
+                continue
+            names = [p["name"] for p in row.get("parameters", []) if p.get("in") == "query"]
+            query = "&".join(f"{name}={SAMPLES.get(name, '10')}" for name in names)
+            address = path + ("?" + query if query else "")
+            yield b"\3" + f"{method.upper()} {address}\n".encode()
+            yield b"\3" + f"{method.upper()} {path}\n".encode() + \
+                b'{"name":"prometheus","role":"viewer","expires_in":"90d"}'
+
+
+SAMPLES = {"field": "temperature_celsius", "from": "2026-10-24T00:00:00Z", "to": "-1h",
+           "since": "-24h", "until": "2026-10-25T00:00:00Z", "step": "5min", "kind": "drive-renamed",
+           "order": "oldest", "state": "ok", "drive": "nvme0", "refused": "true"}
+
+
+def http():
+    for seed in routes():
+        line, _, body = seed[1:].partition(b"\n")
+        head = line + b" HTTP/1.1\r\nHost: x\r\n"
+        if body:
+            head += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
+        yield head + b"\r\n" + body
+        yield head[:20] + b"\xfe" + head[20:] + b"\r\n" + body
+    yield b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+    yield b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    yield b"GET /v1/events HTTP/1.0\r\nAccept: application/json\r\nIf-None-Match: \"x\"\r\n\r\n"
+
+
+def options():
+    """[(section, key, value)] as the option table has them."""
+    source = text_of("daemon/main/options.c")
+    return re.findall(r'"(\w+)",\s*"(\w+)",\s*EM_OPTION_\w+[^}]*?"([^"]*)",\s*"', source)
+
+
+def emberd_conf():
+    for section, key, value in options():
+        yield f"[{section}]\n{key} = {value}\n".encode()
+    yield b"".join(f"[{s}]\n{k}={v}\n".encode() for s, k, v in options())
+    yield b"[poll]\nsmart_interval=10s\n[drive SH0001]\nsmart_interval=1min\n\n%%\n[log]\nlevel=err\n"
+    yield b"# a comment\n[http]\nlisten = 127.0.0.1:9980 # more\n"
+
+
+def broker_conf():
+    for which, name in ((0, "broker.conf"), (1, "policy.conf")):
+        example = text_of(f"broker/{name}.example")
+        yield bytes([which]) + example.encode()
+        yield bytes([which]) + re.sub(r"(?m)^[#;] ?(?=[\[\w]+[\] =])", "", example).encode()
+    yield b"\0[broker]\npatience = 10s\nclient_user = 0\n"
+    yield b"\1[default]\nread=allow\n[host HOST1]\nformat=deny\n[drive SH0001]\nerase=confirm\n"
+
+
+def scenario():
+    for path in sorted(glob.glob(TOP + "/sim/scenarios/*.conf")):
+        yield text_of(os.path.relpath(path, TOP)).encode()
+    yield b"[sim]\nadmin_timeout = 60s\n[drive nvme7]\nproduct = 6530\nserial = SH%n\n" \
+        b"percentage_used = 0x68\nnamespace = 7 800GB 4096 node 2\nat = 5s hang\n"
+    yield b"[drive]\nproduct = minimal\nsmart-page = x.hex\nat = 0s refuse get-log 0x06 0x4109\n"
+
+
+def words_of(*paths):
+    return {word for path in paths for word in re.findall(r"[\w./-]+", text_of(path))}
+
+
+def dictionary(name):
+    numbers = {"0", "-1", "255", "65536", "4294967296", "18446744073709551616", "1e9", "0x10"}
+    if name in ("routes", "http"):
+        contract = json.loads(text_of("docs/openapi.json"))
+        words = {part for path in contract["paths"] for part in path.split("/")}
+        words |= {p["name"] + "=" for row in contract["paths"].values() for method in row.values()
+                  if isinstance(method, dict) for p in method.get("parameters", [])}
+        return words | set(SAMPLES.values()) | numbers | HTTP_WORDS
+    if name == "emberd_conf":
+        return {w for row in options() for w in row} | numbers | {"[drive ", "10ms", "7d", "%%"}
+    if name == "broker_conf":
+        return words_of("broker/policy.conf.example", "broker/broker.conf.example") | numbers
+    if name == "scenario":
+        keys = re.findall(r"[a-z][a-z0-9_-]+", text_of("sim/README.md"))
+        return set(keys) - {"repeat", "file", "include"} | numbers
+    return {"\\xff\\xff\\xff\\xff", "\\x00\\x00\\x00\\x00", "\\x2e\\x4d\\x42\\x45"}
+
+
+HTTP_WORDS = {"GET ", "HEAD ", "POST ", "DELETE ", "OPTIONS * ", " HTTP/1.1", " HTTP/1.0", "\\x0d\\x0a",
+              "Host: ", "Origin: ", "Content-Length: ", "Transfer-Encoding: chunked", "Expect: 100-continue",
+              "Connection: close", "Connection: keep-alive", "Authorization: Bearer ", "Accept: text/event-stream",
+              "Accept-Encoding: gzip", "If-None-Match: ", "Last-Event-ID: ", "Content-Type: application/json",
+              "%00", "%2f", "%zz", "../", "?", "&", "{", "}"}
+
+
+def write_dictionary(path, words):
+    with open(path, "w", encoding="utf-8") as file:
+        for word in sorted(w for w in words if w):
+            file.write('"' + word.replace('"', '\\"') + '"\n')
+
+
+def write_all(directory, names):
+    """Writes DIRECTORY/NAME/0000... and DIRECTORY/NAME.dict for each name."""
+    for name in names:
+        where = f"{directory}/{name}"
+        os.makedirs(where, exist_ok=True)
+        for old in os.listdir(where):
+            os.unlink(f"{where}/{old}")
+        for number, data in enumerate(globals()[name]()):
+            with open(f"{where}/{number:04}", "wb") as file:
+                file.write(data)
+        write_dictionary(f"{directory}/{name}.dict", dictionary(name))
