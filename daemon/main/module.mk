@@ -12,7 +12,7 @@ daemon_emberd_SOURCES = daemon/main/main.c
 daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
 	daemon/drives/libember-drives.a daemon/store/libember-store.a lib/ipc/libember-ipc.a \
 	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(MICROHTTPD_LIBS) \
-	$(JANSSON_LIBS) $(SQLITE_LIBS) $(ECONF_LIBS) -lpthread
+	$(GNUTLS_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(ECONF_LIBS) -lpthread
 
 if TESTS_WANTED
 check_PROGRAMS += tests/unit/main/test_config tests/unit/main/test_options

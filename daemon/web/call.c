@@ -47,6 +47,8 @@ const char *em_http_reason(unsigned status)
 	switch (status) {
 	case 400:
 		return "Bad Request";
+	case 401:
+		return "Unauthorized";
 	case 403:
 		return "Forbidden";
 	case 404:

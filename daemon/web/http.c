@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "daemon/web/listen.h"
+#include "daemon/web/peer.h"
 #include "daemon/web/route.h"
+#include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/parse.h"
 #include "lib/base/text.h"
 
 /*
@@ -33,6 +36,12 @@ struct em_listener {
 	uint16_t tcp_port; /* 0: unix */
 };
 
+/* What is known of a connection, whatever it asks. */
+struct connection {
+	struct em_guarded *guarded;
+	enum em_role role;
+};
+
 /* One request. While it waits in the pool its connection is suspended, and the pool has it. */
 struct exchange {
 	struct em_job job;
@@ -40,6 +49,7 @@ struct exchange {
 	struct MHD_Connection *connection;
 	struct em_call call;
 	struct em_reply reply;
+	struct em_buf body; /* fails at EM_BODY_MAX */
 	bool head_seen, answered;
 	char uri[]; /* as it came */
 };
@@ -74,16 +84,31 @@ static void *start_exchange(void *userdata, const char *uri, struct MHD_Connecti
 	exchange->listener = userdata;
 	exchange->connection = connection;
 	exchange->call.context = &exchange->listener->shared->context;
+	em_buf_init(&exchange->body, EM_BODY_MAX);
 	memcpy(exchange->uri, uri, len + 1);
 	return exchange;
 }
 
-static struct em_guarded *guarded_of(struct MHD_Connection *connection)
+static struct connection *context_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
+}
+
+static struct em_guarded *guarded_of(struct MHD_Connection *connection)
+{
+	struct connection *context = context_of(connection);
+
+	return context ? context->guarded : NULL;
+}
+
+static enum em_role role_of(struct MHD_Connection *connection)
+{
+	struct connection *context = context_of(connection);
+
+	return context ? context->role : EM_ROLE_NONE;
 }
 
 static void end_exchange(void *userdata, struct MHD_Connection *connection,
@@ -93,29 +118,47 @@ static void end_exchange(void *userdata, struct MHD_Connection *connection,
 	struct exchange *exchange = *userdata_exchange;
 
 	(void)code;
-	if (exchange)
+	if (exchange) {
 		em_reply_done(&exchange->reply);
+		em_buf_done(&exchange->body);
+	}
 	free(exchange);
 	*userdata_exchange = NULL;
 	em_guard_await(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
 }
 
-static void on_connection(void *userdata, struct MHD_Connection *connection, void **guarded,
+static struct connection *open_connection(struct em_listener *listener, int fd)
+{
+	struct em_shared *shared = listener->shared;
+	struct connection *context = calloc(1, sizeof(*context));
+
+	if (!context)
+		return NULL;
+	context->guarded = em_guard_add(shared->guard, &listener->connections, fd,
+					EM_GUARD_REQUEST_US);
+	context->role = listener->tcp_port
+				? EM_ROLE_VIEWER
+				: em_peer_role(fd, shared->has_admins ? &shared->admins : NULL);
+	return context;
+}
+
+static void on_connection(void *userdata, struct MHD_Connection *connection, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
 	struct em_listener *listener = userdata;
-	struct em_guard *guard = listener->shared->guard;
 	const union MHD_ConnectionInfo *info;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		em_guard_remove(guard, *guarded);
-		*guarded = NULL;
+		if (*context)
+			em_guard_remove(listener->shared->guard,
+					((struct connection *)*context)->guarded);
+		free(*context);
+		*context = NULL;
 		return;
 	}
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	if (info)
-		*guarded = em_guard_add(guard, &listener->connections, info->connect_fd,
-					EM_GUARD_REQUEST_US);
+		*context = open_connection(listener, info->connect_fd);
 }
 
 static enum MHD_Result accept_peer(void *userdata, const struct sockaddr *address, socklen_t len)
@@ -174,6 +217,13 @@ static void add_headers(struct MHD_Response *response, const struct em_reply *re
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	if (reply->allow[0])
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
+	if (reply->location[0])
+		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, reply->location);
+	if (reply->status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+	/* What is left of the body is not read. */
+	if (reply->status == MHD_HTTP_CONTENT_TOO_LARGE)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (!reply->retry_after_s)
 		return;
 	snprintf(seconds, sizeof(seconds), "%u", reply->retry_after_s);
@@ -230,7 +280,6 @@ static struct single find_header(struct MHD_Connection *connection, const char *
 	return single;
 }
 
-/* Nothing here takes a body, whatever the method. */
 static bool has_body(struct MHD_Connection *connection)
 {
 	struct single length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -239,6 +288,30 @@ static bool has_body(struct MHD_Connection *connection)
 		return true;
 	return length.count > 1 ||
 	       (length.count && strspn(length.value, "0") != strlen(length.value));
+}
+
+/* Of a length that is told once and not too much, or in chunks, which are counted as they come. */
+static bool body_may_come(struct MHD_Connection *connection)
+{
+	struct single length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	struct single coding = find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+	uint64_t bytes;
+
+	if (coding.count)
+		return coding.count == 1 && !length.count && !strcasecmp(coding.value, "chunked");
+	return length.count == 1 && em_parse_u64(length.value, 0, EM_BODY_MAX, &bytes) == 0;
+}
+
+/* Only a row that wants a body gets one; what else is wrong is told once it is there. */
+static bool takes_body(struct exchange *exchange, const char *method)
+{
+	struct em_reply unused = { 0 };
+
+	if (exchange->listener->tcp_port)
+		return false;
+	em_route_resolve(&exchange->call, method, exchange->uri, &unused);
+	em_reply_done(&unused);
+	return exchange->call.route && exchange->call.route->takes_body;
 }
 
 /* Over TCP only programs of this host, and no web pages of others. */
@@ -261,6 +334,46 @@ static bool check_host(struct em_listener *listener, struct MHD_Connection *conn
 	return true;
 }
 
+static void too_large(struct exchange *exchange)
+{
+	em_reply_problem(&exchange->reply, &exchange->call, 413,
+			 "A body may have %zu bytes, and only where the API asks for one.",
+			 EM_BODY_MAX);
+}
+
+/* What came in on_request(), to the handler. */
+static bool pass_body(struct exchange *exchange)
+{
+	if (exchange->body.err == -E2BIG) {
+		too_large(exchange);
+		return false;
+	}
+	if (em_buf_failed(&exchange->body)) {
+		em_reply_problem(&exchange->reply, &exchange->call, 503, "Memory is short.");
+		return false;
+	}
+	exchange->call.body = exchange->body.data;
+	exchange->call.body_len = exchange->body.len;
+	return true;
+}
+
+static bool read_last_event_id(struct exchange *exchange)
+{
+	struct single id = find_header(exchange->connection, "Last-Event-ID");
+	uint64_t number;
+
+	exchange->call.last_event_id = -1;
+	if (!id.count)
+		return true;
+	if (id.count == 1 && em_parse_u64(id.value, 0, INT64_MAX, &number) == 0) {
+		exchange->call.last_event_id = (int64_t)number;
+		return true;
+	}
+	em_reply_problem(&exchange->reply, &exchange->call, 400,
+			 "Last-Event-ID must be the id of an event, once.");
+	return false;
+}
+
 static bool check_method(const char *method, const struct em_call *call, struct em_reply *reply)
 {
 	if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
@@ -277,14 +390,19 @@ static bool admit(struct exchange *exchange, const char *method)
 	struct em_call *call = &exchange->call;
 	struct em_reply *reply = &exchange->reply;
 
+	if (!pass_body(exchange))
+		return false;
 	if (listener->tcp_port && (!check_host(listener, exchange->connection, call, reply) ||
 				   !check_method(method, call, reply)))
 		return false;
-	if (!em_route_resolve(call, method, exchange->uri, reply))
+	if (!em_route_resolve(call, method, exchange->uri, reply) || !read_last_event_id(exchange))
 		return false;
-	if (em_route_allows(call->route, EM_ROLE_VIEWER))
+	call->role = role_of(exchange->connection);
+	if (em_route_allows(call->route, call->role))
 		return true;
-	em_reply_problem(reply, call, 403, "This needs a role that you lack.");
+	em_reply_problem(reply, call, 403,
+			 "This is for root, and for members of the group that emberd's option "
+			 "[http] admin_group names.");
 	return false;
 }
 
@@ -334,15 +452,16 @@ static enum MHD_Result hand_over(struct exchange *exchange)
 	return MHD_YES;
 }
 
-/* The head is there: nothing here takes a body. */
-static enum MHD_Result begin_request(struct exchange *exchange)
+/* The head is there. A body is bounded before anything else is judged. */
+static enum MHD_Result begin_request(struct exchange *exchange, const char *method)
 {
 	exchange->head_seen = true;
 	em_text_clean(exchange->call.instance, sizeof(exchange->call.instance), exchange->uri,
 		      strcspn(exchange->uri, "?"));
-	if (!has_body(exchange->connection))
+	if (!has_body(exchange->connection) ||
+	    (body_may_come(exchange->connection) && takes_body(exchange, method)))
 		return MHD_YES;
-	em_reply_problem(&exchange->reply, &exchange->call, 413, "Requests here have no body.");
+	too_large(exchange);
 	return send_reply(exchange->listener, exchange->connection, &exchange->call,
 			  &exchange->reply);
 }
@@ -357,12 +476,13 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connect
 
 	(void)url;
 	(void)version;
-	(void)upload;
 	if (!exchange)
 		return MHD_NO;
 	if (!exchange->head_seen)
-		return begin_request(exchange);
+		return begin_request(exchange, method);
 	if (*upload_len) {
+		/* Past the limit nothing is kept; the guard ends what does not end by itself. */
+		em_buf_add(&exchange->body, upload, *upload_len);
 		*upload_len = 0;
 		return MHD_YES;
 	}

@@ -5,16 +5,19 @@
  *
  * Owns:     one listener: its socket and threads. Borrows context and shared.
  * Threads:  start and stop on one thread. Blocking: stop waits for running handlers.
- * Limits:   see the constants in http.c; EM_REPLIES_MAX bytes of replies are on their way at once.
+ * Limits:   see the constants in http.c; EM_REPLIES_MAX bytes of replies are on their way at once;
+ *           a request's body has at most EM_BODY_MAX bytes, and only the unix socket takes any.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "daemon/web/call.h"
 #include "daemon/web/guard.h"
 #include "daemon/web/pool.h"
 
 #define EM_REPLIES_MAX ((size_t)64 << 20)
+#define EM_BODY_MAX    ((size_t)64 << 10)
 
 /* What the listeners have together. */
 struct em_shared {
@@ -22,6 +25,8 @@ struct em_shared {
 	struct em_guard *guard;
 	struct em_pool *pool; /* ended before a listener is stopped */
 	atomic_size_t reply_bytes;
+	bool has_admins;
+	gid_t admins; /* members may change things over the unix socket */
 };
 
 struct em_listener;

@@ -11,26 +11,29 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/match.c \
 	daemon/web/metrics.c daemon/web/metrics.h \
 	daemon/web/openapi.c daemon/web/openapi.h \
+	daemon/web/peer.c daemon/web/peer.h \
 	daemon/web/pool.c daemon/web/pool.h \
 	daemon/web/routes.c daemon/web/route.h \
 	daemon/web/schema.c daemon/web/schema.h \
+	daemon/web/tokens.c daemon/web/tokens.h \
 	daemon/web/web.c daemon/web/web.h
-daemon_web_libember_web_a_CPPFLAGS = $(AM_CPPFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS)
+daemon_web_libember_web_a_CPPFLAGS = $(AM_CPPFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS) \
+	$(GNUTLS_CFLAGS) $(ZLIB_CFLAGS)
 
 EXTRA_DIST += docs/openapi.json docs/names/json.txt
 
 if TESTS_WANTED
 web_tests = tests/unit/web/test_routes tests/unit/web/test_documents tests/unit/web/test_metrics \
 	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_pool \
-	tests/unit/web/test_http
+	tests/unit/web/test_http tests/unit/web/test_tokens
 check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
 TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
 	-DTEST_SOURCES=\"$(abs_top_srcdir)\"
 web_test_libs = daemon/web/libember-web.a daemon/drives/libember-drives.a \
 	daemon/store/libember-store.a lib/ipc/libember-ipc.a lib/nvme/libember-nvme.a \
-	lib/base/libember-base.a $(MICROHTTPD_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) \
-	$(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
+	lib/base/libember-base.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(ZLIB_LIBS) \
+	$(JANSSON_LIBS) $(SQLITE_LIBS) $(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
 web_test_fixture = tests/unit/web/fixture.c tests/unit/web/fixture.h
 tests_unit_web_test_routes_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_routes_SOURCES = tests/unit/web/test_routes.c $(web_test_fixture)
@@ -53,6 +56,9 @@ tests_unit_web_test_pool_LDADD = $(web_test_libs)
 tests_unit_web_test_http_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_http_SOURCES = tests/unit/web/test_http.c $(web_test_fixture)
 tests_unit_web_test_http_LDADD = $(web_test_libs)
+tests_unit_web_test_tokens_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_tokens_SOURCES = tests/unit/web/test_tokens.c
+tests_unit_web_test_tokens_LDADD = $(web_test_libs)
 tests_unit_web_print_contract_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_print_contract_SOURCES = tests/unit/web/print_contract.c
 tests_unit_web_print_contract_LDADD = $(web_test_libs)

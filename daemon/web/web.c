@@ -13,8 +13,11 @@
 #include "daemon/web/listen.h"
 #include "daemon/web/metrics.h"
 #include "daemon/web/openapi.h"
+#include "daemon/web/peer.h"
+#include "daemon/web/tokens.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
+#include "lib/base/log.h"
 
 struct em_web {
 	struct em_shared shared;
@@ -39,6 +42,7 @@ struct em_web *em_web_stop(struct em_web *web)
 	em_listener_stop(web->tcp_listener);
 	em_pool_free(web->shared.pool);
 	em_guard_free(web->shared.guard);
+	em_tokens_free(web->shared.context.tokens);
 	em_metrics_free(web->shared.context.metrics);
 	free(web->shared.context.openapi);
 	free(web->socket);
@@ -91,12 +95,44 @@ static int listen_tcp(struct em_web *web, const char *text, const char **ret_mes
 	return em_listener_start(&web->tcp_listener, &web->shared, fd, port);
 }
 
+/* Without a group there is still root, and emberd's own user. */
+static void find_admins(struct em_web *web, const char *name)
+{
+	int r;
+
+	if (!name || !*name)
+		return;
+	r = em_peer_find_group(name, &web->shared.admins);
+	web->shared.has_admins = r == 0;
+	if (r < 0)
+		em_warning("there is no group %s (%s): only root may change things", name,
+			   strerror(-r));
+}
+
+static int open_tokens(struct em_web *web, const char *path, const char **ret_message)
+{
+	const char *message = NULL;
+	int r;
+
+	if (!path || !*path)
+		return 0;
+	r = em_tokens_open(&web->shared.context.tokens, path, &message);
+	if (r < 0 && message)
+		*ret_message = message;
+	else if (message)
+		em_warning("%s (%s)", message, path);
+	return r;
+}
+
 static int start(struct em_web *web, const struct em_web_config *config, const char **ret_message)
 {
 	int r = em_guard_new(&web->shared.guard);
 
 	if (r == 0)
 		r = em_pool_new(&web->shared.pool);
+	if (r == 0)
+		r = open_tokens(web, config->tokens, ret_message);
+	find_admins(web, config->admin_group);
 	if (r == 0 && config->socket)
 		r = listen_unix(web, config->socket, ret_message);
 	if (r == 0 && config->listen && *config->listen)
