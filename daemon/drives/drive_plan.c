@@ -26,6 +26,8 @@ bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 
 	if (page == EM_PAGE_SELFTEST)
 		return identify_u64(drive, "optional_admin_commands", 0) & OACS_SELF_TEST;
+	if (page == EM_PAGE_ERRORS || page == EM_PAGE_EFFECTS || page == EM_PAGE_SANITIZE)
+		return false; /* no plan of theirs yet */
 	return true;
 }
 

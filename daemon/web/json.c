@@ -110,7 +110,7 @@ static json_t *entry_json(const struct em_group *group, unsigned index, const ui
 	if (!object)
 		return NULL;
 	if (group->index_key &&
-	    json_object_set_new(object, group->index_key, json_integer(index + 1)) < 0)
+	    json_object_set_new(object, group->index_key, json_integer(em_group_number(group, index))) < 0)
 		goto fail;
 	if (put_fields(object, group->fields, group->field_count, entry, len, ctx) < 0)
 		goto fail;

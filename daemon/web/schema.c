@@ -372,7 +372,7 @@ static json_t *entry_schema(const struct em_group *group)
 
 	if (group->index_key)
 		r |= put_schema(object, group->index_key, em_schema_of_type("integer", false),
-				"Its number, from 1.");
+				group->index_from_zero ? "Its number, from 0." : "Its number, from 1.");
 	for (unsigned i = 0; i < group->field_count; i++)
 		r |= put_field(object, &group->fields[i]);
 	if (group->extra)

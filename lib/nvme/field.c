@@ -79,8 +79,14 @@ static void get_name(const struct em_field *field, struct em_value *ret)
 		snprintf(ret->text, sizeof(ret->text), "reserved_%" PRIu64, (uint64_t)ret->number);
 }
 
-static void get_text(const struct em_field *field, const uint8_t *page, struct em_value *ret)
+static void get_text(const struct em_field *field, const uint8_t *page, size_t len,
+		     struct em_value *ret)
 {
+	if (field->derive_text) {
+		if (field->derive_text(page, len, ret->text))
+			ret->kind = EM_V_TEXT;
+		return;
+	}
 	em_text_clean(ret->text, sizeof(ret->text), page + field->offset, field->len);
 	if (ret->text[0])
 		ret->kind = EM_V_TEXT;
@@ -122,7 +128,7 @@ void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
 		get_kelvin(field, page, ret);
 		return;
 	case EM_TEXT:
-		get_text(field, page, ret);
+		get_text(field, page, len, ret);
 		return;
 	case EM_HEX:
 		get_hex(field, page, ret);

@@ -66,7 +66,8 @@ static void print_group(const struct em_group *group)
 {
 	printf("\n### `%s`\n\nA list of at most %u entries.", group->key, group->count);
 	if (group->index_key)
-		printf(" `%s` is the number of the entry, from 1.", group->index_key);
+		printf(" `%s` is the number of the entry, from %u.", group->index_key,
+		       em_group_number(group, 0));
 	if (group->unused_key)
 		printf(" Entries that are not in use are left out and counted in `%s`.",
 		       group->unused_key);
@@ -78,10 +79,13 @@ static void print_group(const struct em_group *group)
 
 static void print_page(const struct em_page *page)
 {
-	printf("\n## %s: `%s`\n\n%s, %u bytes. All bytes FFh: no reading. All bytes 00h: %s.\n",
-	       page->title, page->key, page->ref, page->size,
+	printf("\n## %s: `%s`\n\n%s, %u", page->title, page->key, page->ref, page->size);
+	if (page->max_size)
+		printf(" to %u", page->max_size);
+	printf(" bytes. All bytes FFh: no reading. All bytes 00h: %s.\n",
 	       page->flags & EM_ZERO_NO_READING ? "no reading" : "a valid \"none\"");
-	print_table(page->fields, page->field_count, NULL);
+	if (page->field_count)
+		print_table(page->fields, page->field_count, NULL);
 	for (unsigned i = 0; i < page->group_count; i++)
 		print_group(&page->groups[i]);
 }

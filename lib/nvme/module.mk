@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += lib/nvme/libember-nvme.a
 lib_nvme_libember_nvme_a_SOURCES = \
+	lib/nvme/effects.c \
+	lib/nvme/error_log.c \
 	lib/nvme/field.c \
 	lib/nvme/field.h \
 	lib/nvme/fw_slot.c \
@@ -8,6 +10,7 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/identify_ns.c \
 	lib/nvme/page.c \
 	lib/nvme/page.h \
+	lib/nvme/sanitize.c \
 	lib/nvme/self_test.c \
 	lib/nvme/smart.c \
 	lib/nvme/status.c \

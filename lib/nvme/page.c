@@ -6,9 +6,16 @@
 #include "lib/nvme/page.h"
 #include "lib/nvme/tables.h"
 
+#define LPA_EXTENDED 0x04 /* Identify Controller LPA: offset and a length of 32 bits */
+
 const struct em_page *const em_pages[EM_PAGE_COUNT] = {
-	[EM_PAGE_IDENTIFY_CTRL] = &em_page_identify_ctrl, [EM_PAGE_SMART] = &em_page_smart,
-	[EM_PAGE_FIRMWARE] = &em_page_firmware,		  [EM_PAGE_SELFTEST] = &em_page_selftest,
+	[EM_PAGE_IDENTIFY_CTRL] = &em_page_identify_ctrl,
+	[EM_PAGE_SMART] = &em_page_smart,
+	[EM_PAGE_FIRMWARE] = &em_page_firmware,
+	[EM_PAGE_SELFTEST] = &em_page_selftest,
+	[EM_PAGE_ERRORS] = &em_page_errors,
+	[EM_PAGE_EFFECTS] = &em_page_effects,
+	[EM_PAGE_SANITIZE] = &em_page_sanitize,
 	[EM_PAGE_IDENTIFY_NS] = &em_page_identify_ns,
 };
 
@@ -28,13 +35,25 @@ const struct em_field *em_page_field(const struct em_page *page, const char *key
 	return NULL;
 }
 
+static uint32_t max_size(const struct em_page *page)
+{
+	return page->max_size ? page->max_size : page->size;
+}
+
+uint32_t em_page_size(const struct em_page *page, const struct em_nvme_ctx *ctx)
+{
+	return page->size_of ? page->size_of(ctx) : page->size;
+}
+
 enum em_page_state em_page_check(const struct em_page *page, const uint8_t *data, size_t len)
 {
 	if (len < page->size)
 		return EM_PAGE_SHORT;
-	if (page->flags & EM_ONES_NO_READING && em_bytes_all(data, page->size, 0xff))
+	if (len > max_size(page))
+		len = max_size(page);
+	if (page->flags & EM_ONES_NO_READING && em_bytes_all(data, len, 0xff))
 		return EM_PAGE_ALL_ONES;
-	if (page->flags & EM_ZERO_NO_READING && em_bytes_all(data, page->size, 0))
+	if (page->flags & EM_ZERO_NO_READING && em_bytes_all(data, len, 0))
 		return EM_PAGE_ALL_ZERO;
 	return EM_PAGE_VALID;
 }
@@ -54,18 +73,27 @@ const char *em_page_state_text(enum em_page_state state)
 	return "unknown";
 }
 
+/* Of a field that every version has. */
+static uint64_t identify_u64(const char *key, const uint8_t *identify, size_t len)
+{
+	static const struct em_nvme_ctx unknown;
+
+	return em_page_u64(EM_PAGE_IDENTIFY_CTRL, key, identify, len, &unknown, 0);
+}
+
 void em_nvme_ctx_from_identify(const uint8_t *identify, size_t len, struct em_nvme_ctx *ret)
 {
 	static const struct em_nvme_ctx unknown;
-	const enum em_page_id id = EM_PAGE_IDENTIFY_CTRL;
 
 	*ret = unknown;
-	if (em_page_check(em_pages[id], identify, len) != EM_PAGE_VALID)
+	if (em_page_check(&em_page_identify_ctrl, identify, len) != EM_PAGE_VALID)
 		return;
 	*ret = (struct em_nvme_ctx){
 		.known = true,
-		.ver = (uint32_t)em_page_u64(id, "version", identify, len, &unknown, 0),
-		.frmw = (uint8_t)em_page_u64(id, "firmware_updates", identify, len, &unknown, 0),
+		.ver = (uint32_t)identify_u64("version", identify, len),
+		.frmw = (uint8_t)identify_u64("firmware_updates", identify, len),
+		.log_offset = identify_u64("log_page_attributes", identify, len) & LPA_EXTENDED,
+		.error_entries = (uint16_t)identify_u64("error_log_entries_max", identify, len),
 	};
 }
 
@@ -95,6 +123,11 @@ unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx
 	unsigned present = group->present ? group->present(ctx) : group->count;
 
 	return present < group->count ? present : group->count;
+}
+
+unsigned em_group_number(const struct em_group *group, unsigned index)
+{
+	return group->index_from_zero ? index : index + 1;
 }
 
 uint64_t em_page_u64(enum em_page_id id, const char *key, const uint8_t *data, size_t len,

@@ -11,11 +11,14 @@
 #include "lib/nvme/field.h"
 
 enum em_page_id {
-	EM_PAGE_IDENTIFY_CTRL, /* Identify CNS 01h */
-	EM_PAGE_SMART,         /* log 02h */
-	EM_PAGE_FIRMWARE,      /* log 03h */
-	EM_PAGE_SELFTEST,      /* log 06h */
-	EM_PAGE_CTRL_COUNT,    /* pages above are one per controller */
+	EM_PAGE_IDENTIFY_CTRL,			  /* Identify CNS 01h */
+	EM_PAGE_SMART,				  /* log 02h */
+	EM_PAGE_FIRMWARE,			  /* log 03h */
+	EM_PAGE_SELFTEST,			  /* log 06h */
+	EM_PAGE_ERRORS,				  /* log 01h */
+	EM_PAGE_EFFECTS,			  /* log 05h */
+	EM_PAGE_SANITIZE,			  /* log 81h */
+	EM_PAGE_CTRL_COUNT,			  /* pages above are one per controller */
 	EM_PAGE_IDENTIFY_NS = EM_PAGE_CTRL_COUNT, /* Identify CNS 00h, one per namespace */
 	EM_PAGE_COUNT,
 };
@@ -27,21 +30,22 @@ enum em_page_flags {
 
 enum em_page_state { EM_PAGE_VALID, EM_PAGE_SHORT, EM_PAGE_ALL_ONES, EM_PAGE_ALL_ZERO };
 
-/* A part that repeats: firmware slots, self-test results. */
+/* A part that repeats: firmware slots, self-test results, errors, commands. */
 struct em_group {
-	const char *key;     /* JSON key of the list */
-	const char *index_key; /* key of the 1-based number of an entry; NULL = none */
+	const char *key;       /* JSON key of the list */
+	const char *index_key; /* key of the number of an entry; NULL = none */
+	bool index_from_zero;  /* else the first entry is number 1 */
 	uint16_t offset, stride, count;
 	/* How many of count exist on this controller; NULL = all. */
 	unsigned (*present)(const struct em_nvme_ctx *ctx);
 	/* True for an entry that is not in use (left out of the list, counted under unused_key). */
 	bool (*unused)(const uint8_t *entry);
-	const char *unused_key; /* NULL = not counted */
+	const char *unused_key;	       /* NULL = not counted */
 	const struct em_field *fields; /* offsets relative to the entry; index_key not among them */
 	unsigned field_count;
 	/*
-	 * One more value of an entry that no offset holds (read-only slot); NULL = none. index is the
-	 * place in the page, from 0.
+	 * One more value of an entry that no offset holds (read-only slot, name of the command);
+	 * NULL = none. index is the place in the page, from 0.
 	 */
 	const struct em_field *extra;
 	void (*extra_get)(const struct em_nvme_ctx *ctx, unsigned index, struct em_value *ret);
@@ -51,10 +55,13 @@ struct em_page {
 	const char *key;   /* "smart": the route's last part, the JSON "page" */
 	const char *title; /* for people */
 	const char *table; /* SQL table of its history; NULL = none */
-	uint8_t code;      /* log page identifier, or CNS */
+	uint8_t code;	   /* log page identifier, or CNS */
 	bool is_log;
 	uint16_t flags;
-	uint32_t size; /* bytes to ask for, and the fewest that make a reading */
+	uint32_t size;	   /* the fewest bytes that make a reading */
+	uint32_t max_size; /* the most that a controller can have; 0 = size */
+	/* How many this controller has, size..max_size; NULL = size. */
+	uint32_t (*size_of)(const struct em_nvme_ctx *ctx);
 	const struct em_field *fields;
 	unsigned field_count;
 	const struct em_group *groups;
@@ -69,6 +76,10 @@ extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 const struct em_page *em_page_find(const char *key);
 const struct em_field *em_page_field(const struct em_page *page, const char *key);
 
+/* Bytes to ask this controller for: a multiple of 4, at least page->size. */
+uint32_t em_page_size(const struct em_page *page, const struct em_nvme_ctx *ctx);
+
+/* len: as many bytes as came; those beyond the page's greatest size do not count. */
 enum em_page_state em_page_check(const struct em_page *page, const uint8_t *data, size_t len);
 const char *em_page_state_text(enum em_page_state state); /* "all bytes are FFh" */
 
@@ -83,6 +94,12 @@ bool em_identify_identity_valid(const uint8_t *identify, size_t len);
 
 /* How many entries of the group exist on this controller: present(), never more than count. */
 unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx *ctx);
+
+/* The number of an entry as index_key shows it; index is its place in the page, from 0. */
+unsigned em_group_number(const struct em_group *group, unsigned index);
+
+/* What the effects log says of an admin command; false when it is not in the bytes. */
+bool em_effects_has_admin(const uint8_t *data, size_t len, uint8_t opcode);
 
 /*
  * Single facts that code (not people) decides by; each reads the row of the same key, so that the

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 /* A status word as Linux returns it: SC [7:0], SCT [10:8], CRD [12:11], More [13], DNR [14]. */
-#define EM_STATUS_CODE(word) ((uint16_t)((word) & 0x07ff))
-#define EM_STATUS_MORE(word) (((word) & 0x2000) != 0)
-#define EM_STATUS_DNR(word)  (((word) & 0x4000) != 0)
+#define EM_STATUS_CODE(word) ((uint16_t)((word)&0x07ff))
+#define EM_STATUS_MORE(word) (((word)&0x2000) != 0)
+#define EM_STATUS_DNR(word)  (((word)&0x4000) != 0)
 
 enum em_retry {
-	EM_RETRY_NO,      /* the same command will fail again */
-	EM_RETRY_LATER,   /* the drive or the kernel is busy: look again at the next poll */
-	EM_RETRY_REFUSED, /* the drive does not have this: never ask again */
+	EM_RETRY_NO,	   /* the same command will fail again */
+	EM_RETRY_LATER,	   /* the drive or the kernel is busy: look again at the next poll */
+	EM_RETRY_REFUSED,  /* the drive does not have this: never ask again */
 	EM_RETRY_ACCEPTED, /* not a failure: done, a reset is pending (firmware commit) */
 };
 

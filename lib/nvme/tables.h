@@ -13,6 +13,9 @@ extern const struct em_page em_page_identify_ns;
 extern const struct em_page em_page_smart;
 extern const struct em_page em_page_firmware;
 extern const struct em_page em_page_selftest;
+extern const struct em_page em_page_errors;
+extern const struct em_page em_page_effects;
+extern const struct em_page em_page_sanitize;
 
 /* One bit or value and its name; EM_NAMES_END closes the list. */
 #define EM_NAMES_END                                                                               \

@@ -9,7 +9,7 @@
 #include "lib/nvme/page.h"
 #include "tests/unit/runner.h"
 
-static uint8_t page[4096];
+static uint8_t page[16384];
 static struct em_nvme_ctx ctx; /* an NVMe 1.4 drive with three firmware slots, unless changed */
 
 static void start(void)
@@ -57,13 +57,13 @@ static void check_value(enum em_page_id id, const char *key, const char *expecte
 	const char *text;
 
 	ck_assert_msg(field != NULL, "%s", key);
-	text = text_of(field, page, em_pages[id]->size);
+	text = text_of(field, page, em_page_size(em_pages[id], &ctx));
 	ck_assert_msg(!strcmp(text, expected), "%s is %s, not %s", key, text, expected);
 }
 
-static void check_entry(enum em_page_id id, unsigned index, const char *key, const char *expected)
+static void check_group_entry(const struct em_group *group, unsigned index, const char *key,
+			      const char *expected)
 {
-	const struct em_group *group = &em_pages[id]->groups[0];
 	const struct em_field *field = NULL;
 	const char *text;
 
@@ -74,6 +74,11 @@ static void check_entry(enum em_page_id id, unsigned index, const char *key, con
 	text = text_of(field, page + group->offset + index * group->stride, group->stride);
 	ck_assert_msg(!strcmp(text, expected), "%s of %u is %s, not %s", key, index, text,
 		      expected);
+}
+
+static void check_entry(enum em_page_id id, unsigned index, const char *key, const char *expected)
+{
+	check_group_entry(&em_pages[id]->groups[0], index, key, expected);
 }
 
 static bool entry_is_unused(enum em_page_id id, unsigned index)
@@ -279,6 +284,195 @@ START_TEST(a_self_test_log_of_zeros_has_no_result)
 }
 END_TEST
 
+static void put_error(unsigned index, uint64_t count, uint16_t status)
+{
+	uint8_t *entry = page + index * 64;
+
+	em_put_le64(entry, count);
+	em_put_le16(entry + 8, 3);
+	em_put_le16(entry + 10, 0x0221);
+	em_put_le16(entry + 12, (uint16_t)(status << 1 | 1));
+	em_put_le16(entry + 14, 0xffff);
+	em_put_le64(entry + 16, UINT64_C(0x123456789abcd));
+	em_put_le32(entry + 24, 1);
+}
+
+START_TEST(an_error)
+{
+	static const struct {
+		const char *key, *text;
+	} expected[] = {
+		{ "error_count", "18446744073709551615" },
+		{ "status", "unrecovered_read_error" },
+		{ "status_text", "the media could not be read" },
+		{ "sqid", "3" },
+		{ "cmdid", "0x0221" },
+		{ "sct", "2" },
+		{ "sc", "129" },
+		{ "dnr", "true" },
+		{ "more", "false" },
+		{ "retry_delay", "null" },
+		{ "phase_tag", "1" },
+		{ "parameter_error_location", "null" },
+		{ "parameter_error_byte", "null" },
+		{ "parameter_error_bit", "null" },
+		{ "lba", "320255973501901" },
+		{ "nsid", "1" },
+		{ "vendor_log_page", "null" },
+		{ "transport", "null" },
+		{ "transport_specific", "null" },
+		{ "command_specific", "0" },
+	};
+
+	start();
+	put_error(0, UINT64_MAX, 0x4281);
+	for (size_t i = 0; i < EM_COUNT(expected); i++)
+		check_entry(EM_PAGE_ERRORS, 0, expected[i].key, expected[i].text);
+	ck_assert_uint_eq(EM_COUNT(expected), em_pages[EM_PAGE_ERRORS]->groups[0].field_count);
+	ck_assert(!entry_is_unused(EM_PAGE_ERRORS, 0));
+	ck_assert(entry_is_unused(EM_PAGE_ERRORS, 1));
+	ck_assert(entry_is_unused(EM_PAGE_ERRORS, 255));
+}
+END_TEST
+
+START_TEST(an_error_without_a_command)
+{
+	start();
+	put_error(2, 1, 0x3802); /* invalid field, both retry bits, More */
+	memset(page + 128 + 8, 0xff, 4);
+	em_put_le16(page + 128 + 14, 0x0328); /* byte 40, bit 3 */
+	em_put_le64(page + 128 + 16, UINT64_MAX);
+	em_put_le32(page + 128 + 24, 0);
+	page[128 + 28] = 0xca;
+	page[128 + 29] = 3;
+	em_put_le16(page + 128 + 40, 0);
+	check_entry(EM_PAGE_ERRORS, 2, "sqid", "null");
+	check_entry(EM_PAGE_ERRORS, 2, "cmdid", "null");
+	check_entry(EM_PAGE_ERRORS, 2, "status", "invalid_field");
+	check_entry(EM_PAGE_ERRORS, 2, "more", "true");
+	check_entry(EM_PAGE_ERRORS, 2, "dnr", "false");
+	check_entry(EM_PAGE_ERRORS, 2, "retry_delay", "3");
+	check_entry(EM_PAGE_ERRORS, 2, "parameter_error_location", "808");
+	check_entry(EM_PAGE_ERRORS, 2, "parameter_error_byte", "40");
+	check_entry(EM_PAGE_ERRORS, 2, "parameter_error_bit", "3");
+	check_entry(EM_PAGE_ERRORS, 2, "lba", "null");
+	check_entry(EM_PAGE_ERRORS, 2, "nsid", "null");
+	check_entry(EM_PAGE_ERRORS, 2, "vendor_log_page", "202");
+	check_entry(EM_PAGE_ERRORS, 2, "transport", "tcp");
+	check_entry(EM_PAGE_ERRORS, 2, "transport_specific", "0");
+}
+END_TEST
+
+START_TEST(the_error_log_is_as_long_as_identify_says)
+{
+	const struct em_page *errors = em_pages[EM_PAGE_ERRORS];
+	const struct em_group *group = &errors->groups[0];
+
+	start();
+	ctx.log_offset = true;
+	ctx.error_entries = 256;
+	ck_assert_uint_eq(em_page_size(errors, &ctx), 16384);
+	ctx.error_entries = 1;
+	ck_assert_uint_eq(em_page_size(errors, &ctx), 64);
+	ck_assert_uint_eq(em_group_present(group, &ctx), 1);
+	ctx.error_entries = 200;
+	ck_assert_uint_eq(em_page_size(errors, &ctx), 12800);
+	ctx.log_offset = false; /* the second part could not be asked for */
+	ck_assert_uint_eq(em_page_size(errors, &ctx), 4096);
+	ck_assert_uint_eq(em_group_present(group, &ctx), 64);
+	ck_assert_uint_eq(em_group_number(group, 0), 1);
+	ck_assert_uint_eq(em_page_size(em_pages[EM_PAGE_SMART], &ctx), 512);
+	ck_assert_int_eq(em_page_check(errors, page, 12800), EM_PAGE_VALID);
+	memset(page, 0xff, 16384);
+	ck_assert_int_eq(em_page_check(errors, page, 12800), EM_PAGE_ALL_ONES);
+	page[12799] = 0;
+	ck_assert_int_eq(em_page_check(errors, page, 12800), EM_PAGE_VALID);
+}
+END_TEST
+
+static const char *command_name(unsigned group_index, unsigned opcode)
+{
+	static struct em_value value;
+	const struct em_group *group = &em_pages[EM_PAGE_EFFECTS]->groups[group_index];
+
+	group->extra_get(&ctx, opcode, &value);
+	ck_assert_int_eq(value.kind, EM_V_TEXT);
+	ck_assert_uint_eq(em_group_number(group, opcode), opcode);
+	return value.text;
+}
+
+START_TEST(effects_of_commands)
+{
+	const struct em_group *io = &em_pages[EM_PAGE_EFFECTS]->groups[1];
+
+	start();
+	em_put_le32(page + 4 * 0x80, 0x0002000f); /* Format NVM */
+	em_put_le32(page + 4 * 0x14, 0x00000001);
+	em_put_le32(page + 4 * 0x06, 0xfffffffe); /* everything but supported */
+	em_put_le32(page + 1024 + 4, 0x00110003); /* Write, of namespace scope */
+	check_entry(EM_PAGE_EFFECTS, 0x80, "changes_data", "true");
+	check_entry(EM_PAGE_EFFECTS, 0x80, "changes_namespace_inventory", "true");
+	check_entry(EM_PAGE_EFFECTS, 0x80, "changes_controller_capability", "false");
+	check_entry(EM_PAGE_EFFECTS, 0x80, "submission", "any_namespace");
+	check_entry(EM_PAGE_EFFECTS, 0x80, "scope", "null");
+	check_group_entry(io, 1, "submission", "same_namespace");
+	check_group_entry(io, 1, "scope", "null");
+	ctx.ver = EM_VER(2, 0);
+	check_group_entry(io, 1, "scope", "1");
+	ck_assert(entry_is_unused(EM_PAGE_EFFECTS, 0x06));
+	ck_assert(!entry_is_unused(EM_PAGE_EFFECTS, 0x14));
+	ck_assert(em_effects_has_admin(page, 4096, 0x14));
+	ck_assert(!em_effects_has_admin(page, 4096, 0x06));
+	ck_assert(!em_effects_has_admin(page, 4 * 0x14 + 3, 0x14));
+	ck_assert_str_eq(command_name(0, 0x14), "device_self_test");
+	ck_assert_str_eq(command_name(1, 0x00), "flush");
+	ck_assert_str_eq(command_name(0, 0xc0), "vendor_c0");
+	ck_assert_str_eq(command_name(1, 0x80), "vendor_80");
+	ck_assert_str_eq(command_name(0, 0x03), "reserved_03");
+}
+END_TEST
+
+START_TEST(a_sanitize_that_runs)
+{
+	load("R22a.hex");
+	check_value(EM_PAGE_SANITIZE, "state", "in_progress");
+	check_value(EM_PAGE_SANITIZE, "percent", "1");
+	check_value(EM_PAGE_SANITIZE, "progress_permille", "10");
+	check_value(EM_PAGE_SANITIZE, "action", "block_erase");
+	check_value(EM_PAGE_SANITIZE, "global_data_erased", "false");
+	check_value(EM_PAGE_SANITIZE, "overwrite_estimate_seconds", "null");
+	check_value(EM_PAGE_SANITIZE, "crypto_erase_no_deallocate_estimate_seconds", "0");
+	em_put_le16(page, 0xffff);
+	check_value(EM_PAGE_SANITIZE, "progress_permille", "1000");
+	em_put_le32(page + 8, 7200);
+	check_value(EM_PAGE_SANITIZE, "overwrite_estimate_seconds", "7200");
+	ctx.ver = EM_VER(1, 3);
+	check_value(EM_PAGE_SANITIZE, "crypto_erase_no_deallocate_estimate_seconds", "null");
+}
+END_TEST
+
+START_TEST(a_sanitize_that_does_not_run)
+{
+	start();
+	check_value(EM_PAGE_SANITIZE, "state", "never");
+	check_value(EM_PAGE_SANITIZE, "action", "null");
+	check_value(EM_PAGE_SANITIZE, "percent", "null");
+	em_put_le16(page, 0xffff);
+	em_put_le16(page + 2, 0x0119); /* three passes, all erased */
+	check_value(EM_PAGE_SANITIZE, "state", "completed");
+	check_value(EM_PAGE_SANITIZE, "percent", "null");
+	check_value(EM_PAGE_SANITIZE, "progress_permille", "null");
+	check_value(EM_PAGE_SANITIZE, "global_data_erased", "true");
+	check_value(EM_PAGE_SANITIZE, "overwrite_passes_completed", "3");
+	em_put_le16(page + 2, 4);
+	check_value(EM_PAGE_SANITIZE, "state", "completed_no_deallocate");
+	em_put_le16(page + 2, 3);
+	check_value(EM_PAGE_SANITIZE, "state", "failed");
+	em_put_le32(page + 4, 0x204);
+	check_value(EM_PAGE_SANITIZE, "action", "crypto_erase");
+}
+END_TEST
+
 START_TEST(identify_text_with_bad_bytes)
 {
 	load("R23a.hex");
@@ -314,6 +508,8 @@ static void put_identify(void)
 	memcpy(page + 24, "M1", 2);
 	em_put_le32(page + 80, 0x10400);
 	page[260] = 0x17;
+	page[261] = 0x04;
+	page[262] = 63;
 	page[2048] = 0xc4; /* 25 W in 0.01 W: 2500 */
 	page[2049] = 0x09;
 	page[2048 + 32] = 0x2c; /* 0.0300 W in 0.0001 W: 300 */
@@ -330,6 +526,8 @@ START_TEST(identify_says_what_else_is_needed)
 	ck_assert(got.known);
 	ck_assert_uint_eq(got.ver, EM_VER(1, 4));
 	ck_assert_uint_eq(got.frmw, 0x17);
+	ck_assert_uint_eq(got.error_entries, 64);
+	ck_assert(got.log_offset);
 	check_value(EM_PAGE_IDENTIFY_CTRL, "vendor_id", "1c5f");
 	check_value(EM_PAGE_IDENTIFY_CTRL, "version", "1.4");
 	check_value(EM_PAGE_IDENTIFY_CTRL, "firmware_slots", "3");
@@ -407,6 +605,9 @@ START_TEST(pages_that_are_no_reading)
 		[EM_PAGE_SMART] = EM_PAGE_ALL_ZERO,
 		[EM_PAGE_FIRMWARE] = EM_PAGE_ALL_ZERO,
 		[EM_PAGE_SELFTEST] = EM_PAGE_VALID,
+		[EM_PAGE_ERRORS] = EM_PAGE_VALID,
+		[EM_PAGE_EFFECTS] = EM_PAGE_ALL_ZERO,
+		[EM_PAGE_SANITIZE] = EM_PAGE_VALID,
 	};
 
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++) {
@@ -438,6 +639,13 @@ START_TEST(single_facts_by_key)
 }
 END_TEST
 
+static void decode_first_entry(const struct em_group *group, const uint8_t *bytes, size_t len)
+{
+	for (unsigned i = 0; group->offset < len && i < group->field_count; i++)
+		ck_assert_ptr_nonnull(
+			text_of(&group->fields[i], bytes + group->offset, len - group->offset));
+}
+
 /* Whatever the bytes are, a value is either absent or of the kind that its row promises. */
 START_TEST(any_bytes_are_decoded_or_absent)
 {
@@ -456,6 +664,8 @@ START_TEST(any_bytes_are_decoded_or_absent)
 		}
 		for (unsigned i = 0; i < p->field_count; i++)
 			ck_assert_ptr_nonnull(text_of(&p->fields[i], bytes, len));
+		for (unsigned i = 0; i < p->group_count; i++)
+			decode_first_entry(&p->groups[i], bytes, len);
 		free(bytes);
 	}
 }
@@ -476,6 +686,12 @@ int main(void)
 	tcase_add_test(tcase, each_valid_bit_opens_its_own_value);
 	tcase_add_test(tcase, a_running_self_test);
 	tcase_add_test(tcase, a_self_test_log_of_zeros_has_no_result);
+	tcase_add_test(tcase, an_error);
+	tcase_add_test(tcase, an_error_without_a_command);
+	tcase_add_test(tcase, the_error_log_is_as_long_as_identify_says);
+	tcase_add_test(tcase, effects_of_commands);
+	tcase_add_test(tcase, a_sanitize_that_runs);
+	tcase_add_test(tcase, a_sanitize_that_does_not_run);
 	tcase_add_test(tcase, identify_text_with_bad_bytes);
 	tcase_add_test(tcase, an_identity_needs_serial_and_model);
 	tcase_add_test(tcase, identify_says_what_else_is_needed);

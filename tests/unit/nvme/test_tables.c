@@ -7,6 +7,7 @@
 #include <nvme/types.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/le.h"
 #include "lib/nvme/page.h"
 #include "tests/unit/runner.h"
 
@@ -217,6 +218,55 @@ static const struct place result_entry[] = {
 	PLACE(struct nvme_st_result, sc, "sc"),
 };
 
+static const struct place error_entry[] = {
+	PLACE(struct nvme_error_log_page, error_count, "error_count"),
+	PLACE(struct nvme_error_log_page, sqid, "sqid"),
+	PLACE(struct nvme_error_log_page, cmdid, "cmdid"),
+	PLACE(struct nvme_error_log_page, status_field, "status"),
+	PLACE(struct nvme_error_log_page, status_field, "status_text"),
+	PLACE(struct nvme_error_log_page, status_field, "sct"),
+	PLACE(struct nvme_error_log_page, status_field, "sc"),
+	PLACE(struct nvme_error_log_page, status_field, "dnr"),
+	PLACE(struct nvme_error_log_page, status_field, "more"),
+	PLACE(struct nvme_error_log_page, status_field, "retry_delay"),
+	PLACE(struct nvme_error_log_page, status_field, "phase_tag"),
+	PLACE(struct nvme_error_log_page, parm_error_location, "parameter_error_location"),
+	PLACE(struct nvme_error_log_page, lba, "lba"),
+	PLACE(struct nvme_error_log_page, nsid, "nsid"),
+	PLACE(struct nvme_error_log_page, vs, "vendor_log_page"),
+	PLACE(struct nvme_error_log_page, trtype, "transport"),
+	PLACE(struct nvme_error_log_page, cs, "command_specific"),
+	PLACE(struct nvme_error_log_page, trtype_spec_info, "transport_specific"),
+};
+
+#define EFFECT(row)                                                                                \
+	{                                                                                          \
+		row, 0, sizeof(__le32)                                                             \
+	}
+static const struct place effect[] = {
+	EFFECT("changes_data"),
+	EFFECT("changes_namespace_capability"),
+	EFFECT("changes_namespace_inventory"),
+	EFFECT("changes_controller_capability"),
+	EFFECT("submission"),
+	EFFECT("uuid_selection"),
+	EFFECT("scope"),
+};
+
+static const struct place sanitize[] = {
+	PLACE(struct nvme_sanitize_log_page, sstat, "state"),
+	PLACE(struct nvme_sanitize_log_page, scdw10, "action"),
+	PLACE(struct nvme_sanitize_log_page, sstat, "global_data_erased"),
+	PLACE(struct nvme_sanitize_log_page, sstat, "overwrite_passes_completed"),
+	PLACE(struct nvme_sanitize_log_page, scdw10, "command_dword_10"),
+	PLACE(struct nvme_sanitize_log_page, eto, "overwrite_estimate_seconds"),
+	PLACE(struct nvme_sanitize_log_page, etbe, "block_erase_estimate_seconds"),
+	PLACE(struct nvme_sanitize_log_page, etce, "crypto_erase_estimate_seconds"),
+	PLACE(struct nvme_sanitize_log_page, etond, "overwrite_no_deallocate_estimate_seconds"),
+	PLACE(struct nvme_sanitize_log_page, etbend, "block_erase_no_deallocate_estimate_seconds"),
+	PLACE(struct nvme_sanitize_log_page, etcend, "crypto_erase_no_deallocate_estimate_seconds"),
+};
+
 static const struct place power_state[] = {
 	PLACE(struct nvme_id_psd, enlat, "entry_latency_us"),
 	PLACE(struct nvme_id_psd, exlat, "exit_latency_us"),
@@ -264,19 +314,24 @@ START_TEST(offsets_agree_with_libnvme)
 	check_page(EM_PAGE_SMART, smart, EM_COUNT(smart));
 	check_page(EM_PAGE_FIRMWARE, firmware, EM_COUNT(firmware));
 	check_page(EM_PAGE_SELFTEST, selftest, EM_COUNT(selftest));
+	check_page(EM_PAGE_SANITIZE, sanitize, EM_COUNT(sanitize));
 }
 END_TEST
 
-static void check_group(enum em_page_id id, size_t offset, size_t stride, size_t count,
-			const struct place *places, size_t place_count)
+static void check_any_group(const struct em_group *group, size_t offset, size_t stride,
+			    size_t count, const struct place *places, size_t place_count)
 {
-	const struct em_group *group = &em_pages[id]->groups[0];
-
-	ck_assert_uint_eq(em_pages[id]->group_count, 1);
 	ck_assert_uint_eq(group->offset, offset);
 	ck_assert_uint_eq(group->stride, stride);
 	ck_assert_uint_eq(group->count, count);
 	check_rows(group->fields, group->field_count, places, place_count);
+}
+
+static void check_group(enum em_page_id id, size_t offset, size_t stride, size_t count,
+			const struct place *places, size_t place_count)
+{
+	ck_assert_uint_eq(em_pages[id]->group_count, 1);
+	check_any_group(&em_pages[id]->groups[0], offset, stride, count, places, place_count);
 }
 
 START_TEST(groups_agree_with_libnvme)
@@ -290,6 +345,50 @@ START_TEST(groups_agree_with_libnvme)
 	check_group(EM_PAGE_SELFTEST, offsetof(struct nvme_self_test_log, result),
 		    sizeof(struct nvme_st_result), NVME_LOG_ST_MAX_RESULTS, result_entry,
 		    EM_COUNT(result_entry));
+	check_group(EM_PAGE_ERRORS, 0, sizeof(struct nvme_error_log_page), 256, error_entry,
+		    EM_COUNT(error_entry));
+	ck_assert_uint_eq(em_pages[EM_PAGE_EFFECTS]->group_count, 2);
+	check_any_group(&em_pages[EM_PAGE_EFFECTS]->groups[0],
+			offsetof(struct nvme_cmd_effects_log, acs), sizeof(__le32), 256, effect,
+			EM_COUNT(effect));
+	check_any_group(&em_pages[EM_PAGE_EFFECTS]->groups[1],
+			offsetof(struct nvme_cmd_effects_log, iocs), sizeof(__le32), 256, effect,
+			EM_COUNT(effect));
+}
+END_TEST
+
+/* Each bit alone, set by libnvme's name for it, shows as the value of our name for it. */
+START_TEST(bits_agree_with_libnvme)
+{
+	static const struct {
+		uint32_t bit;
+		const char *key;
+	} expected[] = {
+		{ NVME_CMD_EFFECTS_LBCC, "changes_data" },
+		{ NVME_CMD_EFFECTS_NCC, "changes_namespace_capability" },
+		{ NVME_CMD_EFFECTS_NIC, "changes_namespace_inventory" },
+		{ NVME_CMD_EFFECTS_CCC, "changes_controller_capability" },
+		{ NVME_CMD_EFFECTS_UUID_SEL, "uuid_selection" },
+	};
+	const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(2, 0) };
+	const struct em_group *group = &em_pages[EM_PAGE_EFFECTS]->groups[0];
+
+	for (size_t i = 0; i < EM_COUNT(expected); i++) {
+		uint8_t entry[4];
+
+		em_put_le32(entry, NVME_CMD_EFFECTS_CSUPP | expected[i].bit);
+		ck_assert(!group->unused(entry));
+		for (unsigned f = 0; f < group->field_count; f++) {
+			struct em_value value;
+
+			em_field_get(&group->fields[f], entry, 4, &ctx, &value);
+			if (value.kind == EM_V_BOOL)
+				ck_assert_msg((bool)value.number == !strcmp(group->fields[f].key,
+									    expected[i].key),
+					      "%s by the bit of %s", group->fields[f].key,
+					      expected[i].key);
+		}
+	}
 }
 END_TEST
 
@@ -308,6 +407,11 @@ START_TEST(pages_have_the_size_and_code_of_the_specification)
 		{ EM_PAGE_FIRMWARE, sizeof(struct nvme_firmware_slot), NVME_LOG_LID_FW_SLOT, true },
 		{ EM_PAGE_SELFTEST, sizeof(struct nvme_self_test_log),
 		  NVME_LOG_LID_DEVICE_SELF_TEST, true },
+		{ EM_PAGE_ERRORS, sizeof(struct nvme_error_log_page), NVME_LOG_LID_ERROR, true },
+		{ EM_PAGE_EFFECTS, sizeof(struct nvme_cmd_effects_log), NVME_LOG_LID_CMD_EFFECTS,
+		  true },
+		{ EM_PAGE_SANITIZE, sizeof(struct nvme_sanitize_log_page), NVME_LOG_LID_SANITIZE,
+		  true },
 	};
 
 	ck_assert_uint_eq(EM_COUNT(expected), EM_PAGE_COUNT);
@@ -382,6 +486,11 @@ static void check_unique(const struct em_field *fields, unsigned count)
 			ck_assert_str_ne(fields[i].key, fields[j].key);
 }
 
+static size_t greatest_size(const struct em_page *page)
+{
+	return page->max_size ? page->max_size : page->size;
+}
+
 START_TEST(rows_are_sound)
 {
 	for (unsigned p = 0; p < EM_PAGE_COUNT; p++) {
@@ -397,7 +506,7 @@ START_TEST(rows_are_sound)
 			check_word(group->key);
 			ck_assert_ptr_null(em_page_field(page, group->key));
 			ck_assert_uint_le(group->offset + (size_t)group->stride * group->count,
-					  page->size);
+					  greatest_size(page));
 			check_unique(group->fields, group->field_count);
 			for (unsigned i = 0; i < group->field_count; i++)
 				check_row(&group->fields[i], group->stride);
@@ -426,7 +535,7 @@ START_TEST(no_two_rows_own_the_same_bits)
 {
 	for (unsigned p = 0; p < EM_PAGE_COUNT; p++) {
 		const struct em_page *page = em_pages[p];
-		const char **owner = calloc(page->size * 8, sizeof(*owner));
+		const char **owner = calloc(greatest_size(page) * 8, sizeof(*owner));
 
 		ck_assert_ptr_nonnull(owner);
 		for (unsigned i = 0; i < page->field_count; i++)
@@ -472,6 +581,7 @@ int main(void)
 
 	tcase_add_test(tcase, offsets_agree_with_libnvme);
 	tcase_add_test(tcase, groups_agree_with_libnvme);
+	tcase_add_test(tcase, bits_agree_with_libnvme);
 	tcase_add_test(tcase, pages_have_the_size_and_code_of_the_specification);
 	tcase_add_test(tcase, rows_are_sound);
 	tcase_add_test(tcase, no_two_rows_own_the_same_bits);
