@@ -2,11 +2,10 @@
 #include "config.h"
 #include "client/api.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/cleanup.h"
-
-#define EXPLANATION_SIZE 1024
 
 static enum em_exit exit_of_status(long status)
 {
@@ -43,60 +42,193 @@ static void free_answer(struct em_http_answer *answer)
 	answer->body = NULL;
 }
 
-/* A problem document says in its detail what to do; the title alone is the next best. */
-static enum em_exit complain_problem(const struct em_client *client, long status,
-				     const json_t *root)
-{
-	const char *title = em_json_text(root, "title");
-	const char *detail = em_json_text(root, "detail");
-	enum em_exit code = exit_of_status(status);
+#define REASON_FORMAT(n) __attribute__((format(printf, n, (n) + 1)))
 
-	if (!title && !detail)
-		return em_client_complain(client, code,
-					  "emberd answered with HTTP status %ld and no reason. "
-					  "Look with `journalctl -u emberd -e`.",
-					  status);
-	if (!detail)
-		return em_client_complain(client, code, "%s (HTTP status %ld).", title, status);
-	return em_client_complain(client, code, "%s%s", detail,
-				  code == EM_EXIT_NOT_FOUND ? " Here: `emberctl drives`." : "");
+static void set_reason(struct em_reason *ret, const char *format, ...) REASON_FORMAT(2);
+
+static void set_reason(struct em_reason *ret, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ret->text, sizeof(ret->text), format, args);
+	va_end(args);
 }
 
-static enum em_exit take(const struct em_client *client, struct em_http_answer *answer,
-			 struct em_doc *ret)
+/* Where to go from here, when the problem does not say it itself. */
+static const char *next_step(long status, const char *detail)
+{
+	if (strstr(detail, "emberctl "))
+		return "";
+	if (status == 404)
+		return " Here: `emberctl drives`.";
+	if (status == 401)
+		return " Show a token with --token-file or $EMBER_TOKEN: `emberctl token create "
+		       "NAME` makes one, on that host.";
+	if (status == 403 && !strstr(detail, "group"))
+		return " Run it on that host as root, or join its group: `usermod -aG ember-admin "
+		       "USER`, then log in again.";
+	return "";
+}
+
+/* A problem document says in its detail what to do; the title alone is the next best. */
+enum em_exit em_api_problem(const struct em_http_answer *answer, struct em_reason *ret_reason)
 {
 	json_t *root = json_loadb(answer->body, answer->len, JSON_REJECT_DUPLICATES, NULL);
+	const char *title = em_json_text(root, "title");
+	const char *detail = em_json_text(root, "detail");
+	long status = answer->status;
 
-	if (answer->status != 200) {
-		enum em_exit code = complain_problem(client, answer->status, root);
+	if (detail)
+		set_reason(ret_reason, "%s%s", detail, next_step(status, detail));
+	else if (title)
+		set_reason(ret_reason, "%s (HTTP status %ld).%s", title, status,
+			   next_step(status, title));
+	else
+		set_reason(ret_reason,
+			   "emberd answered with HTTP status %ld and no reason. Look with "
+			   "`journalctl -u emberd -e`.",
+			   status);
+	json_decref(root);
+	return exit_of_status(status);
+}
 
-		json_decref(root);
-		return code;
-	}
+static enum em_exit take(struct em_http_answer *answer, struct em_doc *ret,
+			 struct em_reason *ret_reason)
+{
+	json_t *root;
+
+	if (answer->status < 200 || answer->status > 299)
+		return em_api_problem(answer, ret_reason);
+	if (answer->status == 204)
+		return EM_EXIT_OK;
+	root = json_loadb(answer->body, answer->len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(root)) {
 		json_decref(root);
-		return em_client_complain(client, EM_EXIT_FAILED,
-					  "the answer is not one of emberd's. Is something else "
-					  "listening there? Check --socket or --url.");
+		set_reason(ret_reason, "the answer is not one of emberd's. Is something else "
+				       "listening there? Check --socket or --url.");
+		return EM_EXIT_FAILED;
 	}
 	*ret = (struct em_doc){ .root = root, .text = em_steal(answer->body), .len = answer->len };
 	return EM_EXIT_OK;
 }
 
-enum em_exit em_api_get(struct em_client *client, const char *path, struct em_doc *ret)
+enum em_exit em_api_try(struct em_client *client, const char *method, const char *path,
+			const char *body, struct em_doc *ret, struct em_reason *ret_reason)
 {
 	em_cleanup(free_answer) struct em_http_answer answer = { 0 };
-	char explanation[EXPLANATION_SIZE];
 	int r;
 
-	if (!path)
-		return em_client_complain(client, EM_EXIT_FAILED, "out of memory.");
-	r = em_http_get(client->http, path, &answer);
-	if (r < 0) {
-		em_http_explain(client->http, r, explanation, sizeof(explanation));
-		return em_client_complain(client, exit_of_error(r), "%s", explanation);
+	if (!path) {
+		set_reason(ret_reason, "out of memory.");
+		return EM_EXIT_FAILED;
 	}
-	return take(client, &answer, ret);
+	r = em_http_request(client->http, method, path, body, &answer);
+	if (r < 0) {
+		em_http_explain(client->http, r, ret_reason->text, sizeof(ret_reason->text));
+		return exit_of_error(r);
+	}
+	return take(&answer, ret, ret_reason);
+}
+
+enum em_exit em_api_request(struct em_client *client, const char *method, const char *path,
+			    const char *body, struct em_doc *ret)
+{
+	struct em_reason reason;
+	enum em_exit code = em_api_try(client, method, path, body, ret, &reason);
+
+	if (code != EM_EXIT_OK)
+		em_client_complain(client, code, "%s", reason.text);
+	return code;
+}
+
+enum em_exit em_api_get(struct em_client *client, const char *path, struct em_doc *ret)
+{
+	return em_api_request(client, "GET", path, NULL, ret);
+}
+
+/* The way to the page after this one; NULL: there is none, or no memory. */
+static char *next_path(const char *path, const struct em_doc *page)
+{
+	const char *cursor = em_json_text(page->root, "next_cursor");
+	em_cleanup(em_freep) char *escaped = cursor ? em_http_escape(cursor) : NULL;
+	char *next = NULL;
+
+	if (!escaped ||
+	    asprintf(&next, "%s%ccursor=%s", path, strchr(path, '?') ? '&' : '?', escaped) < 0)
+		return NULL;
+	return next;
+}
+
+/* Puts the entries and the cursor of page into *ret. */
+static bool append_page(struct em_doc *ret, const struct em_doc *page, const char *list)
+{
+	json_t *entries = json_object_get(ret->root, list);
+	json_t *more = json_object_get(page->root, list);
+	json_t *cursor = json_object_get(page->root, "next_cursor");
+
+	return json_is_array(more) && json_array_size(more) > 0 &&
+	       json_array_extend(entries, more) == 0 &&
+	       json_object_set(ret->root, "next_cursor", cursor) == 0;
+}
+
+static bool rewrite_text(struct em_doc *doc)
+{
+	char *text = json_dumps(doc->root, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	if (!text)
+		return false;
+	free(doc->text);
+	doc->text = text;
+	doc->len = strlen(text);
+	return true;
+}
+
+static bool wants_more(const struct em_doc *doc, const char *list, size_t max)
+{
+	size_t count = json_array_size(json_object_get(doc->root, list));
+
+	return em_json_text(doc->root, "next_cursor") && count > 0 && (max == 0 || count < max);
+}
+
+enum em_exit em_api_try_list(struct em_client *client, const char *path, const char *list,
+			     size_t max, struct em_doc *ret, struct em_reason *ret_reason)
+{
+	em_cleanup(em_doc_done) struct em_doc all = { 0 };
+	enum em_exit code = em_api_try(client, "GET", path, NULL, &all, ret_reason);
+	bool several = false;
+
+	while (code == EM_EXIT_OK && wants_more(&all, list, max)) {
+		em_cleanup(em_freep) char *next = next_path(path, &all);
+		em_cleanup(em_doc_done) struct em_doc page = { 0 };
+
+		code = em_api_try(client, "GET", next, NULL, &page, ret_reason);
+		if (code == EM_EXIT_OK && !append_page(&all, &page, list))
+			break;
+		several = true;
+	}
+	if (code != EM_EXIT_OK)
+		return code;
+	while (max > 0 && json_array_size(json_object_get(all.root, list)) > max)
+		several = json_array_remove(json_object_get(all.root, list), max) == 0;
+	if (several && !rewrite_text(&all)) {
+		set_reason(ret_reason, "out of memory.");
+		return EM_EXIT_FAILED;
+	}
+	*ret = all;
+	all = (struct em_doc){ 0 };
+	return EM_EXIT_OK;
+}
+
+enum em_exit em_api_get_list(struct em_client *client, const char *path, const char *list,
+			     size_t max, struct em_doc *ret)
+{
+	struct em_reason reason;
+	enum em_exit code = em_api_try_list(client, path, list, max, ret, &reason);
+
+	if (code != EM_EXIT_OK)
+		em_client_complain(client, code, "%s", reason.text);
+	return code;
 }
 
 void em_doc_done(struct em_doc *doc)

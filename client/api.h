@@ -16,8 +16,36 @@ struct em_doc {
 	size_t len;
 };
 
+/* Why something failed, for people. */
+struct em_reason {
+	char text[1024];
+};
+
+/*
+ * Any request. body: JSON or NULL. An answer without a body leaves root NULL. Silent: *ret_reason
+ * says what went wrong.
+ */
+enum em_exit em_api_try(struct em_client *client, const char *method, const char *path,
+			const char *body, struct em_doc *ret, struct em_reason *ret_reason);
+
+/* The same, and complains. */
+enum em_exit em_api_request(struct em_client *client, const char *method, const char *path,
+			    const char *body, struct em_doc *ret);
 enum em_exit em_api_get(struct em_client *client, const char *path, struct em_doc *ret);
+
+/*
+ * A list in pages, followed by its cursors until there are max entries (0 = all). One page stays as
+ * it came; several are put together. path has its query already, if any.
+ */
+enum em_exit em_api_try_list(struct em_client *client, const char *path, const char *list,
+			     size_t max, struct em_doc *ret, struct em_reason *ret_reason);
+enum em_exit em_api_get_list(struct em_client *client, const char *path, const char *list,
+			     size_t max, struct em_doc *ret);
+
 void em_doc_done(struct em_doc *doc);
+
+/* What an answer other than 2xx says; the exit status for it. */
+enum em_exit em_api_problem(const struct em_http_answer *answer, struct em_reason *ret_reason);
 
 /* "/v1/drives/{drive}{tail}", drive escaped; NULL: no memory. To be freed. */
 char *em_api_drive_path(const char *drive, const char *tail);

@@ -78,27 +78,51 @@ static enum em_exit take_option(struct em_client *client, int argc, char **argv,
 	return EM_EXIT_OK;
 }
 
+/* A verb, or after the word of a group what may follow it. */
 static enum em_exit unknown_verb(const struct em_client *client, const char *word)
 {
+	const struct em_verb_group *group = client->group;
 	struct em_nearest nearest;
 
 	em_nearest_start(&nearest, word);
 	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
-		em_nearest_offer(&nearest, verb->name);
+		if (em_verb_word(verb, group))
+			em_nearest_offer(&nearest, em_verb_word(verb, group));
+	for (const struct em_verb_group *g = em_verb_groups; !group && g->name; g++)
+		em_nearest_offer(&nearest, g->name);
 	if (nearest.best)
 		return em_client_complain(client, EM_EXIT_USAGE,
-					  "unknown verb `%s`. Did you mean `%s`?", word,
-					  nearest.best);
+					  "unknown verb `%s%s%s`. Did you mean `%s%s%s`?",
+					  group ? group->name : "", group ? " " : "", word,
+					  group ? group->name : "", group ? " " : "", nearest.best);
 	return em_client_complain(client, EM_EXIT_USAGE,
-				  "unknown verb `%s`. See `emberctl --help` for the list.", word);
+				  "unknown verb `%s%s%s`. See `emberctl %s%s--help` for the list.",
+				  group ? group->name : "", group ? " " : "", word,
+				  group ? group->name : "", group ? " " : "");
+}
+
+static enum em_exit take_verb(struct em_client *client, const char *word)
+{
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
+		const char *name = em_verb_word(verb, client->group);
+
+		if (!name || strcmp(name, word) != 0)
+			continue;
+		client->verb = verb;
+		return EM_EXIT_OK;
+	}
+	if (!client->group) {
+		client->group = em_verb_group_find(word);
+		if (client->group)
+			return EM_EXIT_OK;
+	}
+	return unknown_verb(client, word);
 }
 
 static enum em_exit take_word(struct em_client *client, const char *word)
 {
-	if (!client->verb) {
-		client->verb = em_verb_find(word);
-		return client->verb ? EM_EXIT_OK : unknown_verb(client, word);
-	}
+	if (!client->verb)
+		return take_verb(client, word);
 	if (client->arg_count >= em_verb_arg_count(client->verb))
 		return em_client_complain(client, EM_EXIT_USAGE,
 					  "`%s` is too much. See `emberctl %s --help`.", word,
@@ -118,14 +142,36 @@ static const char *long_form(const char *word)
 	return word;
 }
 
+/* "token needs one word more: create, list or revoke." */
+static enum em_exit half_a_verb(const struct em_client *client)
+{
+	char words[256] = "";
+	size_t used = 0;
+
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
+		const char *word = em_verb_word(verb, client->group);
+
+		if (word && used < sizeof(words))
+			used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+						 used > 0 ? ", " : "", word);
+	}
+	return em_client_complain(client, EM_EXIT_USAGE,
+				  "%s needs one word more: %s. See `emberctl %s --help`.",
+				  client->group->name, words, client->group->name);
+}
+
 static enum em_exit check_complete(const struct em_client *client)
 {
-	if (client->common[EM_COMMON_HELP] || client->common[EM_COMMON_VERSION] || !client->verb)
+	if (client->common[EM_COMMON_HELP] || client->common[EM_COMMON_VERSION])
 		return EM_EXIT_OK;
-	if (client->arg_count < em_verb_arg_count(client->verb))
+	if (!client->verb)
+		return client->group ? half_a_verb(client) : EM_EXIT_OK;
+	if (client->arg_count < em_verb_arg_required(client->verb))
 		return em_client_complain(
 			client, EM_EXIT_USAGE, "%s is missing. See `emberctl %s --help`.",
 			client->verb->args[client->arg_count].name, client->verb->name);
+	if (client->common[EM_COMMON_JSON] && em_client_option(client, "--csv"))
+		return em_client_complain(client, EM_EXIT_USAGE, "give --json or --csv, not both.");
 	return EM_EXIT_OK;
 }
 

@@ -8,15 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/cleanup.h"
-#include "lib/base/clock.h"
-#include "lib/base/parse.h"
-
-#define TIMEOUT_MIN_US (10 * EM_US_PER_MS)
-#define TIMEOUT_MAX_US (3600 * EM_US_PER_SEC)
 
 const char *em_client_option(const struct em_client *client, const char *name)
 {
-	for (unsigned i = 0; client->verb->options[i].name; i++)
+	for (unsigned i = 0; client->verb && client->verb->options[i].name; i++)
 		if (strcmp(client->verb->options[i].name, name) == 0)
 			return client->options[i];
 	return NULL;
@@ -42,39 +37,9 @@ enum em_exit em_client_complain(const struct em_client *client, enum em_exit cod
 	return code;
 }
 
-/* An option beats the environment; within each, an address named first wins over the default. */
-static enum em_exit choose_target(struct em_client *client)
-{
-	const char *socket = client->common[EM_COMMON_SOCKET];
-	const char *url = client->common[EM_COMMON_URL];
-	const char *timeout = client->common[EM_COMMON_TIMEOUT];
-	uint64_t timeout_us = EM_HTTP_TIMEOUT_MS * EM_US_PER_MS;
-
-	if (socket && url)
-		return em_client_complain(client, EM_EXIT_USAGE,
-					  "give --socket or --url, not both.");
-	if (timeout &&
-	    em_parse_duration_us(timeout, TIMEOUT_MIN_US, TIMEOUT_MAX_US, &timeout_us) < 0)
-		return em_client_complain(client, EM_EXIT_USAGE,
-					  "--timeout %s: give a span from 10ms to 1h, like 5s.",
-					  timeout);
-	if (!socket && !url) {
-		socket = getenv("EMBER_SOCKET");
-		url = getenv("EMBER_URL");
-		if (socket && *socket)
-			url = NULL;
-	}
-	client->target = (struct em_http_target){
-		.socket = socket && *socket ? socket : EM_HTTP_SOCKET,
-		.url = url && *url ? url : NULL,
-		.timeout_ms = (unsigned)(timeout_us / EM_US_PER_MS),
-	};
-	return EM_EXIT_OK;
-}
-
 static enum em_exit open_http(struct em_client *client)
 {
-	enum em_exit code = choose_target(client);
+	enum em_exit code = em_target_choose(client);
 	int r;
 
 	if (code != EM_EXIT_OK)
@@ -92,15 +57,24 @@ static enum em_exit open_http(struct em_client *client)
 	return EM_EXIT_OK;
 }
 
+static struct em_writer *make_writer(const struct em_client *client)
+{
+	struct em_term term;
+
+	em_term_detect(&term, fileno(client->out));
+	if (client->common[EM_COMMON_JSON])
+		return em_writer_json_new(client->out, &term);
+	if (em_client_option(client, "--csv"))
+		return em_writer_csv_new(client->out, &term);
+	return em_writer_table_new(client->out, &term);
+}
+
 static enum em_exit run_verb(struct em_client *client)
 {
 	enum em_exit code;
-	struct em_term term;
 	int r;
 
-	em_term_detect(&term, fileno(client->out));
-	client->writer = client->common[EM_COMMON_JSON] ? em_writer_json_new(client->out, &term)
-							: em_writer_table_new(client->out, &term);
+	client->writer = make_writer(client);
 	if (!client->writer)
 		return em_client_complain(client, EM_EXIT_FAILED, "out of memory.");
 	code = client->verb->run(client);
@@ -122,6 +96,8 @@ static enum em_exit help_or_run(struct em_client *client)
 	if (client->common[EM_COMMON_HELP]) {
 		if (client->verb)
 			em_help_verb(client->out, client->verb);
+		else if (client->group)
+			em_help_group(client->out, client->group);
 		else
 			em_help_all(client->out);
 		return EM_EXIT_OK;
@@ -168,6 +144,7 @@ int em_client_main(int argc, char **argv, FILE *out, FILE *err)
 	}
 	em_http_free(client.http);
 	em_writer_free(client.writer);
+	free(client.token);
 	curl_global_cleanup();
 	if (fflush(out) != 0 && code == EM_EXIT_OK)
 		code = EM_EXIT_FAILED;

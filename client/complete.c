@@ -4,29 +4,8 @@
  * of `emberctl --complete`, so that they are those of this host and this version.
  */
 #include "config.h"
-#include <jansson.h>
 #include <string.h>
 #include "client/client.h"
-#include "lib/base/cleanup.h"
-#include "lib/nvme/page.h"
-
-/* A key press should not wait for a daemon in trouble. */
-#define COMPLETE_TIMEOUT_MS 1000u
-
-static const char *complete_word(enum em_complete complete)
-{
-	switch (complete) {
-	case EM_COMPLETE_NONE:
-		return "none";
-	case EM_COMPLETE_DRIVE:
-		return "drive";
-	case EM_COMPLETE_FIELD:
-		return "field";
-	case EM_COMPLETE_FILE:
-		return "file";
-	}
-	return "none";
-}
 
 /* Text inside single quotes of a shell: the table's texts have no quote but ' in them. */
 static void put_quoted(FILE *out, const char *text)
@@ -48,16 +27,16 @@ static void put_bash_values(FILE *out, const struct em_option *options)
 {
 	for (const struct em_option *o = options; o->name; o++)
 		if (o->metavar)
-			fprintf(out, "\t%s) kind=%s ;;\n", o->name, complete_word(o->complete));
+			fprintf(out, "\t%s) kind=%s ;;\n", o->name, em_complete_name(o->complete));
 }
 
 static void put_bash_verb(FILE *out, const struct em_verb *verb)
 {
-	fprintf(out, "\t%s)\n\t\toptions=\"$options", verb->name);
+	fprintf(out, "\t'%s')\n\t\toptions=\"$options", verb->name);
 	put_option_words(out, verb->options);
 	fputs("\"\n\t\tkinds=(", out);
 	for (const struct em_arg *a = verb->args; a->name; a++)
-		fprintf(out, " %s", complete_word(a->complete));
+		fprintf(out, " %s", em_complete_name(a->complete));
 	fputs(" ) ;;\n", out);
 }
 
@@ -79,7 +58,7 @@ static void put_bash_scan(FILE *out)
 {
 	fputs("_emberctl() {\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tlocal i verb= args=0 kind= kinds=() options=\"",
+	      "\tlocal i verb= args=0 kind= words= kinds=() options=\"",
 	      out);
 	put_option_words(out, em_common_options);
 	fputs("\"\n"
@@ -89,34 +68,60 @@ static void put_bash_scan(FILE *out)
 	put_bash_skip(out);
 	fputs(") ((i++)) ;;\n"
 	      "\t\t-*) ;;\n"
-	      "\t\t*) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((args++)); fi ;;\n"
+	      "\t\t*) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}\n",
+	      out);
+	for (const struct em_verb_group *group = em_verb_groups; group->name; group++)
+		fprintf(out, "\t\t\telif [[ $verb == %s ]]; then verb+=\" ${COMP_WORDS[i]}\"\n",
+			group->name);
+	fputs("\t\t\telse ((args++)); fi ;;\n"
 	      "\t\tesac\n"
 	      "\tdone\n",
 	      out);
+}
+
+/* "words='drives show token'": what may stand first, or after the word of a group. */
+static void put_bash_words(FILE *out, const struct em_verb_group *group)
+{
+	fputs("words='", out);
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		if (em_verb_word(verb, group))
+			fprintf(out, "%s ", em_verb_word(verb, group));
+	for (const struct em_verb_group *g = em_verb_groups; !group && g->name; g++)
+		fprintf(out, "%s ", g->name);
+	fputs("'; kinds=(word) ;;\n", out);
+}
+
+static void put_bash_verbs(FILE *out)
+{
+	fputs("\tcase $verb in\n\t'') ", out);
+	put_bash_words(out, NULL);
+	for (const struct em_verb_group *group = em_verb_groups; group->name; group++) {
+		fprintf(out, "\t%s) ", group->name);
+		put_bash_words(out, group);
+	}
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		put_bash_verb(out, verb);
+	fputs("\tesac\n", out);
 }
 
 void em_complete_bash(FILE *out)
 {
 	fputs("# Completion of emberctl for bash. Generated from its verb table.\n", out);
 	put_bash_scan(out);
-	fputs("\tcase $verb in\n\t'') kinds=(verb) ;;\n", out);
-	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
-		put_bash_verb(out, verb);
-	fputs("\tesac\n\tkind=${kinds[args]:-none}\n\t[[ $cur == -* ]] && kind=option\n"
+	put_bash_verbs(out);
+	fputs("\tkind=${kinds[args]:-none}\n\t[[ $cur == -* ]] && kind=option\n"
 	      "\tcase $prev in\n",
 	      out);
 	put_bash_values(out, em_common_options);
 	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
 		put_bash_values(out, verb->options);
-	fputs("\tesac\n\tcase $kind in\n\tverb) COMPREPLY=($(compgen -W \"", out);
-	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
-		fprintf(out, "%s ", verb->name);
-	fputs("\" -- \"$cur\")) ;;\n"
+	fputs("\tesac\n\tcase $kind in\n"
+	      "\tword) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
 	      "\toption) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
 	      "\tfile) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
-	      "\tdrive|field) COMPREPLY=($(compgen -W "
+	      "\tnone) COMPREPLY=() ;;\n"
+	      "\t*) COMPREPLY=($(compgen -W "
 	      "\"$(emberctl --complete \"$kind\" 2>/dev/null)\" -- \"$cur\")) ;;\n"
-	      "\t*) COMPREPLY=() ;;\n"
 	      "\tesac\n"
 	      "}\n"
 	      "complete -F _emberctl emberctl\n",
@@ -128,8 +133,10 @@ static void put_zsh_action(FILE *out, enum em_complete complete)
 	switch (complete) {
 	case EM_COMPLETE_DRIVE:
 	case EM_COMPLETE_FIELD:
+	case EM_COMPLETE_KIND:
+	case EM_COMPLETE_TOKEN:
 		fprintf(out, "{compadd -- ${(f)\"$(emberctl --complete %s 2>/dev/null)\"}}",
-			complete_word(complete));
+			em_complete_name(complete));
 		return;
 	case EM_COMPLETE_FILE:
 		fputs("_files", out);
@@ -164,54 +171,102 @@ static void put_zsh_options(FILE *out, const struct em_option *options)
 	}
 }
 
-static void put_zsh_verb(FILE *out, const struct em_verb *verb)
+static void put_zsh_verb(FILE *out, const struct em_verb *verb, const char *word)
 {
-	fprintf(out, "\t%s)\n\t\t_arguments", verb->name);
+	fprintf(out, "\t%s)\n\t\t_arguments", word);
 	put_zsh_options(out, em_common_options);
 	put_zsh_options(out, verb->options);
 	for (const struct em_arg *a = verb->args; a->name; a++) {
-		fprintf(out, " \\\n\t\t':%s:", a->name);
+		fprintf(out, " \\\n\t\t'%s%s:", a->optional ? "::" : ":", a->name);
 		put_zsh_action(out, a->complete);
 		fputc('\'', out);
 	}
 	fputs(" ;;\n", out);
 }
 
-void em_complete_zsh(FILE *out)
+static void put_zsh_word(FILE *out, const char *word, const char *summary)
 {
-	fputs("#compdef emberctl\n"
-	      "# Completion of emberctl for zsh. Generated from its verb table.\n"
-	      "_emberctl() {\n"
-	      "\tlocal context state state_descr line\n"
+	fprintf(out, "\t\t'%s:", word);
+	put_zsh_text(out, summary);
+	fputs("'\n", out);
+}
+
+/* What may stand here, with its summary, and what comes after each: in a function of its own. */
+static void put_zsh_words(FILE *out, const struct em_verb_group *group)
+{
+	fprintf(out, "_emberctl%s%s() {\n", group ? "_" : "", group ? group->name : "");
+	fputs("\tlocal context state state_descr line\n"
 	      "\ttypeset -A opt_args\n"
-	      "\tlocal -a verbs\n\tverbs=(\n",
+	      "\tlocal -a words_here\n\twords_here=(\n",
 	      out);
-	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
-		fprintf(out, "\t\t'%s:", verb->name);
-		put_zsh_text(out, verb->summary);
-		fputs("'\n", out);
-	}
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		if (em_verb_word(verb, group))
+			put_zsh_word(out, em_verb_word(verb, group), verb->summary);
+	for (const struct em_verb_group *g = em_verb_groups; !group && g->name; g++)
+		put_zsh_word(out, g->name, g->summary);
 	fputs("\t)\n\t_arguments -C", out);
 	put_zsh_options(out, em_common_options);
-	fputs(" \\\n\t\t'1:verb:{_describe verb verbs}' \\\n\t\t'*::argument:->rest'\n"
+	fputs(" \\\n\t\t'1:verb:{_describe verb words_here}' \\\n\t\t'*::argument:->rest'\n"
 	      "\t[[ $state == rest ]] || return\n"
 	      "\tcase $line[1] in\n",
 	      out);
 	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
-		put_zsh_verb(out, verb);
-	fputs("\tesac\n}\n_emberctl \"$@\"\n", out);
+		if (em_verb_word(verb, group))
+			put_zsh_verb(out, verb, em_verb_word(verb, group));
+	for (const struct em_verb_group *g = em_verb_groups; !group && g->name; g++)
+		fprintf(out, "\t%s) _emberctl_%s ;;\n", g->name, g->name);
+	fputs("\tesac\n}\n", out);
 }
 
-static void put_fish_options(FILE *out, const struct em_option *options, const char *verb)
+void em_complete_zsh(FILE *out)
+{
+	fputs("#compdef emberctl\n"
+	      "# Completion of emberctl for zsh. Generated from its verb table.\n",
+	      out);
+	for (const struct em_verb_group *group = em_verb_groups; group->name; group++)
+		put_zsh_words(out, group);
+	put_zsh_words(out, NULL);
+	fputs("_emberctl \"$@\"\n", out);
+}
+
+/* True where the words of the verb stand on the line. */
+static void put_fish_condition(FILE *out, const struct em_verb *verb)
+{
+	const char *blank = strchr(verb->name, ' ');
+
+	if (blank)
+		fprintf(out,
+			" -n '__fish_seen_subcommand_from %.*s; and "
+			"__fish_seen_subcommand_from %s'",
+			(int)(blank - verb->name), verb->name, blank + 1);
+	else
+		fprintf(out, " -n '__fish_seen_subcommand_from %s'", verb->name);
+}
+
+static bool is_asked_for(enum em_complete complete)
+{
+	return complete != EM_COMPLETE_NONE && complete != EM_COMPLETE_FILE;
+}
+
+static void put_fish_words(FILE *out, enum em_complete complete)
+{
+	if (is_asked_for(complete))
+		fprintf(out, " -a '(emberctl --complete %s 2>/dev/null)'",
+			em_complete_name(complete));
+}
+
+static void put_fish_options(FILE *out, const struct em_option *options, const struct em_verb *verb)
 {
 	for (const struct em_option *o = options; o->name; o++) {
 		fputs("complete -c emberctl", out);
 		if (verb)
-			fprintf(out, " -n '__fish_seen_subcommand_from %s'", verb);
+			put_fish_condition(out, verb);
 		fprintf(out, " -l %s -d ", o->name + 2);
 		put_quoted(out, o->help);
-		if (o->metavar)
+		if (o->metavar) {
 			fputs(o->complete == EM_COMPLETE_FILE ? " -r -F" : " -x", out);
+			put_fish_words(out, o->complete);
+		}
 		fputc('\n', out);
 	}
 }
@@ -219,13 +274,41 @@ static void put_fish_options(FILE *out, const struct em_option *options, const c
 static void put_fish_args(FILE *out, const struct em_verb *verb)
 {
 	for (const struct em_arg *a = verb->args; a->name; a++) {
-		if (a->complete != EM_COMPLETE_DRIVE && a->complete != EM_COMPLETE_FIELD)
+		if (!is_asked_for(a->complete))
 			continue;
-		fprintf(out,
-			"complete -c emberctl -n '__fish_seen_subcommand_from %s' -a "
-			"'(emberctl --complete %s 2>/dev/null)'\n",
-			verb->name, complete_word(a->complete));
+		fputs("complete -c emberctl", out);
+		put_fish_condition(out, verb);
+		put_fish_words(out, a->complete);
+		fputc('\n', out);
 	}
+}
+
+static void put_fish_word(FILE *out, const char *condition, const char *word, const char *summary)
+{
+	fprintf(out, "complete -c emberctl -n %s -a %s -d ", condition, word);
+	put_quoted(out, summary);
+	fputc('\n', out);
+}
+
+/* The second words of a group, until one of them stands there. */
+static void put_fish_group(FILE *out, const struct em_verb_group *group)
+{
+	char condition[256];
+	size_t used = (size_t)snprintf(condition, sizeof(condition),
+				       "'__fish_seen_subcommand_from %s; and not "
+				       "__fish_seen_subcommand_from",
+				       group->name);
+
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		if (em_verb_word(verb, group) && used < sizeof(condition))
+			used += (size_t)snprintf(condition + used, sizeof(condition) - used, " %s",
+						 em_verb_word(verb, group));
+	if (used < sizeof(condition))
+		snprintf(condition + used, sizeof(condition) - used, "'");
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		if (em_verb_word(verb, group))
+			put_fish_word(out, condition, em_verb_word(verb, group), verb->summary);
+	put_fish_word(out, "__fish_use_subcommand", group->name, group->summary);
 }
 
 void em_complete_fish(FILE *out)
@@ -235,74 +318,11 @@ void em_complete_fish(FILE *out)
 	      out);
 	put_fish_options(out, em_common_options, NULL);
 	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
-		fprintf(out, "complete -c emberctl -n __fish_use_subcommand -a %s -d ", verb->name);
-		put_quoted(out, verb->summary);
-		fputc('\n', out);
-		put_fish_options(out, verb->options, verb->name);
+		if (em_verb_word(verb, NULL))
+			put_fish_word(out, "__fish_use_subcommand", verb->name, verb->summary);
+		put_fish_options(out, verb->options, verb);
 		put_fish_args(out, verb);
 	}
-}
-
-/* Shell words: a name with anything else in it could not be typed and is not offered. */
-static bool is_plain(const char *word)
-{
-	return word && *word &&
-	       word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				 "0123456789-_.")] == '\0';
-}
-
-static void put_drive_words(FILE *out, const json_t *drives)
-{
-	static const char *const keys[] = { "device", "serial" };
-	const json_t *drive;
-	size_t i;
-
-	json_array_foreach(drives, i, drive)
-	{
-		for (size_t k = 0; k < EM_COUNT(keys); k++) {
-			const char *word = json_string_value(json_object_get(drive, keys[k]));
-
-			if (is_plain(word))
-				fprintf(out, "%s\n", word);
-		}
-	}
-}
-
-static enum em_exit complete_drives(struct em_client *client)
-{
-	struct em_http_answer answer;
-	json_t *root;
-
-	em_http_free(client->http);
-	client->http = NULL;
-	client->target.timeout_ms = COMPLETE_TIMEOUT_MS;
-	if (em_http_new(&client->http, &client->target) < 0 ||
-	    em_http_get(client->http, "/v1/drives", &answer) < 0)
-		return EM_EXIT_UNREACHABLE;
-	root = json_loadb(answer.body, answer.len, 0, NULL);
-	put_drive_words(client->out, json_object_get(root, "drives"));
-	json_decref(root);
-	free(answer.body);
-	return EM_EXIT_OK;
-}
-
-static void complete_fields(FILE *out)
-{
-	for (unsigned i = 0; i < EM_PAGE_COUNT; i++) {
-		const struct em_page *page = em_pages[i];
-
-		for (unsigned f = 0; page && page->table && f < page->field_count; f++)
-			if (!(page->fields[f].flags & EM_NO_HISTORY))
-				fprintf(out, "%s\n", page->fields[f].key);
-	}
-}
-
-enum em_exit em_complete_words(struct em_client *client, const char *kind)
-{
-	if (strcmp(kind, complete_word(EM_COMPLETE_DRIVE)) == 0)
-		return complete_drives(client);
-	if (strcmp(kind, complete_word(EM_COMPLETE_FIELD)) != 0)
-		return EM_EXIT_USAGE;
-	complete_fields(client->out);
-	return EM_EXIT_OK;
+	for (const struct em_verb_group *group = em_verb_groups; group->name; group++)
+		put_fish_group(out, group);
 }

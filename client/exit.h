@@ -8,7 +8,7 @@
 	X(USAGE, 2, "The command line is wrong, or an argument is out of range.")                  \
 	X(UNREACHABLE, 3, "emberd could not be reached, or did not answer in time.")               \
 	X(REFUSED, 4, "Refused: by permission, by the policy, or for safety.")                     \
-	X(NOT_FOUND, 5, "There is no such drive, field or page.")
+	X(NOT_FOUND, 5, "There is no such drive, field, page or token.")
 
 #define EM_X(id, code, text) EM_EXIT_##id = (code),
 enum em_exit { EM_EXITS(EM_X) };

@@ -3,6 +3,7 @@
 #include "config.h"
 #include <string.h>
 #include "client/client.h"
+#include "lib/base/cleanup.h"
 
 /* roff reads a leading dot or quote, a backslash and a plain '-' in its own way. */
 static void put_roff(FILE *out, const char *text)
@@ -38,8 +39,9 @@ static void put_man_usage(FILE *out, const struct em_verb *verb)
 	fputc(' ', out);
 	put_font(out, 'B', verb->name);
 	for (const struct em_arg *a = verb->args; a->name; a++) {
-		fputc(' ', out);
+		fputs(a->optional ? " [" : " ", out);
 		put_font(out, 'I', a->name);
+		fputs(a->optional ? "]" : "", out);
 	}
 	for (const struct em_option *o = verb->options; o->name; o++) {
 		fputs(" [", out);
@@ -90,7 +92,7 @@ static void put_man_head(FILE *out)
 	fputs(".\\\" SPDX-License-Identifier: Apache-2.0\n"
 	      ".\\\" Generated from emberctl's verb table.\n"
 	      ".TH EMBERCTL 1 \"\" \"Ember " PACKAGE_VERSION "\" \"User Commands\"\n"
-	      ".SH NAME\nemberctl \\- ask Ember about the NVMe drives of this host\n"
+	      ".SH NAME\nemberctl \\- ask Ember about the NVMe drives of a host\n"
 	      ".SH SYNOPSIS\n",
 	      out);
 	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
@@ -116,40 +118,70 @@ static void put_man_tail(FILE *out)
 	EM_EXITS(EM_X)
 #undef EM_X
 	fputs(".SH ENVIRONMENT\n", out);
-	put_man_item(out, "EMBER_SOCKET", 'B', NULL, "The socket to use when no option names one.");
-	put_man_item(out, "EMBER_URL", 'B', NULL,
-		     "The address to use when neither an option nor EMBER_SOCKET names one.");
-	put_man_item(out, "COLUMNS", 'B', NULL, "The width of tables, when set.");
-	put_man_item(out, "NO_COLOR", 'B', NULL, "When set to anything, no colours.");
+	for (const struct em_named *v = em_variables; v->name; v++)
+		put_man_item(out, v->name, 'B', NULL, v->help);
 	fputs(".SH FILES\n", out);
-	put_man_item(out, EM_HTTP_SOCKET, 'I', NULL, "The socket on which emberd listens.");
-	fputs(".SH SEE ALSO\n.BR emberd (8),\n.BR ember\\-broker (8)\n", out);
+	for (const struct em_named *f = em_files; f->name; f++)
+		put_man_item(out, f->name, 'I', NULL, f->help);
+	fputs(".SH SEE ALSO\n.BR emberd (8),\n.BR ember\\-broker (8),\n.BR ledctl (8)\n", out);
 }
 
 static void put_man(FILE *out)
 {
 	put_man_head(out);
 	fputs(".SH VERBS\n", out);
-	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
-		put_man_verb(out, verb);
+	for (unsigned i = 0; i < EM_SECTION_COUNT; i++)
+		for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+			if (verb->section == i)
+				put_man_verb(out, verb);
 	fputs(".SH OPTIONS\nThese may stand before or after the verb.\n", out);
 	for (const struct em_option *o = em_common_options; o->name; o++)
 		put_man_item(out, o->name, 'B', o->metavar, o->help);
 	put_man_tail(out);
 }
 
+static void put_name_options(FILE *out, const char *verb, const struct em_option *options)
+{
+	for (const struct em_option *o = options; o->name; o++)
+		fprintf(out, "%s %s%s%s\n", verb, o->name, o->metavar ? " " : "",
+			o->metavar ? o->metavar : "");
+}
+
+/* What scripts may rely on, a name in a line: docs/names/cli.txt. */
+static void put_names(FILE *out)
+{
+	put_name_options(out, "emberctl", em_common_options);
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
+		fprintf(out, "verb %s", verb->name);
+		for (const struct em_arg *a = verb->args; a->name; a++)
+			fprintf(out, a->optional ? " [%s]" : " %s", a->name);
+		fputc('\n', out);
+		put_name_options(out, verb->name, verb->options);
+	}
+#define EM_X(id, number, text) fprintf(out, "exit %d %s\n", number, #id);
+	EM_EXITS(EM_X)
+#undef EM_X
+	for (const struct em_named *v = em_variables; v->name; v++)
+		fprintf(out, "environment %s\n", v->name);
+}
+
 enum em_exit em_generate(struct em_client *client, const char *kind)
 {
-	if (strcmp(kind, "man") == 0)
-		put_man(client->out);
-	else if (strcmp(kind, "bash") == 0)
-		em_complete_bash(client->out);
-	else if (strcmp(kind, "zsh") == 0)
-		em_complete_zsh(client->out);
-	else if (strcmp(kind, "fish") == 0)
-		em_complete_fish(client->out);
-	else
-		return em_client_complain(client, EM_EXIT_USAGE,
-					  "--generate takes man, bash, zsh or fish.");
-	return EM_EXIT_OK;
+	static const struct {
+		const char *kind;
+		void (*put)(FILE *out);
+	} kinds[] = {
+		{ "man", put_man },	    { "bash", em_complete_bash },
+		{ "zsh", em_complete_zsh }, { "fish", em_complete_fish },
+		{ "names", put_names },
+	};
+
+	for (size_t i = 0; i < EM_COUNT(kinds); i++) {
+		if (strcmp(kind, kinds[i].kind) != 0)
+			continue;
+		kinds[i].put(client->out);
+		return EM_EXIT_OK;
+	}
+	return em_client_complain(client, EM_EXIT_USAGE,
+				  "--generate takes man, bash, zsh, fish or names.");
 }

@@ -74,21 +74,29 @@ static void put_usage(FILE *out, const struct em_verb *verb)
 
 	put_usage_word(out, &at, verb->name, NULL, false);
 	for (const struct em_arg *a = verb->args; a->name; a++)
-		put_usage_word(out, &at, a->name, NULL, false);
+		put_usage_word(out, &at, a->name, NULL, a->optional);
 	for (const struct em_option *o = verb->options; o->name; o++)
 		put_usage_word(out, &at, o->name, o->metavar, true);
 	fputc('\n', out);
 }
 
+/* One line of a list: the verb, its arguments, what it is for. */
+static void put_verb(FILE *out, const struct em_verb *verb)
+{
+	int used = fprintf(out, "  %s", verb->name);
+
+	for (const struct em_arg *a = verb->args; a->name; a++)
+		used += fprintf(out, a->optional ? " [%s]" : " %s", a->name);
+	put_text(out, verb->summary, (unsigned)used, 26);
+}
+
 static void put_verbs(FILE *out)
 {
-	fputs("\nVerbs:\n", out);
-	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
-		const char *first = verb->args[0].name, *second = first ? verb->args[1].name : NULL;
-		int used = fprintf(out, "  %s%s%s%s%s", verb->name, first ? " " : "",
-				   first ? first : "", second ? " " : "", second ? second : "");
-
-		put_text(out, verb->summary, (unsigned)used, 26);
+	for (unsigned i = 0; i < EM_SECTION_COUNT; i++) {
+		fprintf(out, "\n%s:\n", em_section_title((enum em_section)i));
+		for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+			if (verb->section == i)
+				put_verb(out, verb);
 	}
 }
 
@@ -102,10 +110,9 @@ static void put_examples(FILE *out)
 void em_help_short(FILE *out)
 {
 	fputs("Usage: emberctl [OPTION]... VERB [ARGUMENT]...\n"
-	      "Shows what Ember knows of this host's NVMe drives.\n",
+	      "Shows what Ember knows of a host's NVMe drives.\n",
 	      out);
 	put_verbs(out);
-	put_examples(out);
 	fputs("\n`emberctl --help` tells more, `emberctl VERB --help` tells all about a verb.\n",
 	      out);
 }
@@ -118,16 +125,33 @@ static void put_exits(FILE *out)
 #undef EM_X
 }
 
+static void put_variables(FILE *out)
+{
+	fputs("\nEnvironment:\n", out);
+	for (const struct em_named *v = em_variables; v->name; v++)
+		put_item(out, v->name, NULL, v->help);
+}
+
 void em_help_all(FILE *out)
 {
 	fputs("Usage: emberctl [OPTION]... VERB [ARGUMENT]...\n"
-	      "Shows what Ember knows of this host's NVMe drives.\n",
+	      "Shows what Ember knows of a host's NVMe drives.\n",
 	      out);
 	put_verbs(out);
 	put_options(out, "Options", em_common_options);
 	put_examples(out);
+	put_variables(out);
 	put_exits(out);
 	fputs("\nThe manual: man emberctl\n", out);
+}
+
+void em_help_group(FILE *out, const struct em_verb_group *group)
+{
+	fprintf(out, "Usage: emberctl %s WORD [ARGUMENT]...\n\n", group->name);
+	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
+		if (em_verb_word(verb, group))
+			put_verb(out, verb);
+	fprintf(out, "\n`emberctl %s WORD --help` tells all about one.\n", group->name);
 }
 
 void em_help_verb(FILE *out, const struct em_verb *verb)

@@ -11,11 +11,23 @@ client_libember_client_a_CPPFLAGS = $(client_cppflags)
 client_libember_client_a_SOURCES = \
 	client/api.c \
 	client/api.h \
+	client/ask.c \
+	client/ask.h \
+	client/bay.c \
+	client/bay.h \
 	client/cli.c \
 	client/client.c \
 	client/client.h \
+	client/common.c \
 	client/complete.c \
+	client/complete_words.c \
+	client/drive_table.c \
+	client/drive_table.h \
+	client/event_view.c \
+	client/event_view.h \
 	client/exit.h \
+	client/follow.c \
+	client/follow.h \
 	client/generate.c \
 	client/help.c \
 	client/http.c \
@@ -26,19 +38,34 @@ client_libember_client_a_SOURCES = \
 	client/layout.h \
 	client/nearest.c \
 	client/nearest.h \
+	client/screen.c \
+	client/screen.h \
+	client/spark.c \
+	client/spark.h \
+	client/sse.c \
+	client/sse.h \
+	client/target.c \
 	client/term.c \
 	client/term.h \
 	client/verb.h \
 	client/verb_drives.c \
+	client/verb_events.c \
 	client/verb_health.c \
 	client/verb_history.c \
+	client/verb_locate.c \
+	client/verb_pages.c \
+	client/verb_refresh.c \
+	client/verb_retire.c \
 	client/verb_show.c \
+	client/verb_token.c \
 	client/verb_version.c \
+	client/verb_watch.c \
 	client/verbs.c \
 	client/view.c \
 	client/view.h \
 	client/writer.c \
 	client/writer.h \
+	client/writer_csv.c \
 	client/writer_json.c \
 	client/writer_table.c
 
@@ -62,6 +89,12 @@ client/completions/zsh/_emberctl: client/emberctl$(EXEEXT)
 client/completions/fish/emberctl.fish: client/emberctl$(EXEEXT)
 	@$(MKDIR_P) $(@D)
 	$(emberctl_generate) fish >$@.tmp && mv $@.tmp $@
+
+# The names that scripts rely on. test_emberctl fails while this list differs from the program.
+EXTRA_DIST += docs/names/cli.txt
+update-docs: update-cli-names
+update-cli-names: client/emberctl$(EXEEXT)
+	$(emberctl_generate) names >$(srcdir)/docs/names/cli.txt
 
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

@@ -26,14 +26,27 @@ static unsigned find_width(int fd, bool tty)
 	return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
 }
 
+static unsigned find_height(int fd, bool tty)
+{
+	struct winsize size;
+
+	if (!tty || ioctl(fd, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_row;
+}
+
+static bool has_cursor(bool tty)
+{
+	const char *term = getenv("TERM");
+
+	return tty && term && *term && strcmp(term, "dumb") != 0;
+}
+
 static bool wants_color(bool tty)
 {
 	const char *no_color = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
 
-	if (!tty || (no_color && *no_color))
-		return false;
-	return term && *term && strcmp(term, "dumb") != 0;
+	return has_cursor(tty) && !(no_color && *no_color);
 }
 
 void em_term_detect(struct em_term *ret, int fd)
@@ -43,6 +56,8 @@ void em_term_detect(struct em_term *ret, int fd)
 	*ret = (struct em_term){
 		.tty = tty,
 		.width = find_width(fd, tty),
+		.height = find_height(fd, tty),
+		.cursor = has_cursor(tty),
 		.color = wants_color(tty),
 		.utf8 = strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};

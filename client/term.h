@@ -9,8 +9,10 @@
 #include <stddef.h>
 
 struct em_term {
-	unsigned width; /* columns; 0 = no limit (a pipe or file) */
+	unsigned width;	 /* columns; 0 = no limit (a pipe or file) */
+	unsigned height; /* lines; 0 = no limit */
 	bool tty, color, utf8;
+	bool cursor; /* obeys when told where to write */
 };
 
 /* $COLUMNS overrules the terminal's width; $NO_COLOR and TERM=dumb switch colours off. */

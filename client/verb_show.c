@@ -82,35 +82,13 @@ static double interval_of(const json_t *drive, const char *page)
 	return interval;
 }
 
-/* "read 12 s ago", louder when the values are not the present ones. */
-static struct em_cell age_note(const json_t *drive, const json_t *doc, char buf[EM_VIEW_SIZE])
-{
-	const char *page = em_json_text(doc, "page");
-	bool old = em_view_is_stale_state(em_json_text(drive, "state")) ||
-		   em_view_is_overdue(doc, page ? interval_of(drive, page) : 0);
-	char age[EM_VIEW_SIZE];
-
-	if (!em_view_age(doc, age))
-		return (struct em_cell){ "never read", EM_TONE_DIM };
-	snprintf(buf, EM_VIEW_SIZE, "read %.100s%s", age, old ? " (old)" : "");
-	return (struct em_cell){ buf, old ? EM_TONE_WARN : EM_TONE_DIM };
-}
-
-/* Heading, and when the last attempt failed, how. True when there are values to show. */
 static bool put_page_head(struct em_writer *w, const char *title, const json_t *drive,
 			  const json_t *doc)
 {
-	const char *status = em_json_text(doc, "status");
-	const char *detail = em_json_text(doc, "status_detail");
-	char buf[EM_VIEW_SIZE], line[EM_VIEW_SIZE];
+	const char *page = em_json_text(doc, "page");
 
-	em_writer_heading(w, title, age_note(drive, doc, buf));
-	if (status && strcmp(status, "ok") != 0) {
-		snprintf(line, sizeof(line), "Last attempt: %.60s%s%.400s", status,
-			 detail ? ", " : "", detail ? detail : "");
-		em_writer_paragraph(w, (struct em_cell){ line, em_view_status_tone(status) });
-	}
-	return em_json_true(doc, "valid");
+	return em_view_page_head(w, title, doc, em_json_text(drive, "state"),
+				 page ? interval_of(drive, page) : 0);
 }
 
 static void put_state(struct em_writer *w, const json_t *drive)

@@ -1,24 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* verbs - the table. What is common to all verbs stands in common.c. */
 #include "client/verb.h"
-#include <stddef.h>
-#include <string.h>
 
+#define DRIVE_HELP                                                                                 \
+	"A device name (nvme0), a serial number, an id, or a part that only one serial number "    \
+	"or id begins with."
 #define DRIVE_ARG                                                                                  \
 	{                                                                                          \
-		"DRIVE", EM_COMPLETE_DRIVE,                                                        \
-			"A device name (nvme0), a serial number, an id, or a part that only one "  \
-			"serial number or "                                                        \
-			"id begins with."                                                          \
+		"DRIVE", EM_COMPLETE_DRIVE, DRIVE_HELP, false                                      \
+	}
+#define CSV_OPTION                                                                                 \
+	{                                                                                          \
+		"--csv", NULL, EM_COMPLETE_NONE,                                                   \
+			"Print comma-separated values (RFC 4180) under the API's names, not "      \
+			"rounded."                                                                 \
+	}
+#define DRIVE_OPTION                                                                               \
+	{                                                                                          \
+		"--drive", "DRIVE", EM_COMPLETE_DRIVE,                                             \
+			"Only those of this drive, named as in `show`."                            \
+	}
+#define SINCE_OPTION                                                                               \
+	{                                                                                          \
+		"--since", "TIME", EM_COMPLETE_NONE,                                               \
+			"Begin here: a UTC time (2026-11-30T21:00:00Z), seconds since 1970, or a " \
+			"span before now (-7d)."                                                   \
+	}
+#define LIMIT_OPTION                                                                               \
+	{                                                                                          \
+		"--limit", "COUNT", EM_COMPLETE_NONE,                                              \
+			"Show at most this many: with --since the first ones, without it the "     \
+			"newest. Without this option: all since then, or 100."                     \
 	}
 
 static const struct em_arg no_args[] = { { 0 } };
 static const struct em_option no_options[] = { { 0 } };
+static const struct em_option csv_options[] = { CSV_OPTION, { 0 } };
 
 static const struct em_arg drive_args[] = { DRIVE_ARG, { 0 } };
 
 static const struct em_arg history_args[] = {
 	DRIVE_ARG,
-	{ "FIELD", EM_COMPLETE_FIELD, "A field with a history, such as temperature_celsius." },
+	{ "FIELD", EM_COMPLETE_FIELD,
+	  "A field with a history, such as temperature_celsius. Without it: the most telling ones "
+	  "at a glance.",
+	  true },
 	{ 0 },
 };
 
@@ -32,64 +58,277 @@ static const struct em_option history_options[] = {
 	{ "--limit", "COUNT", EM_COMPLETE_NONE,
 	  "Show at most this many points, 1 to 100000: with --from the first ones, without it the "
 	  "newest. Without this option: 10000." },
+	CSV_OPTION,
+	{ 0 },
+};
+
+static const struct em_option events_options[] = {
+	{ "--follow", NULL, EM_COMPLETE_NONE,
+	  "Go on with what happens from now on, until interrupted. A lost connection is taken up "
+	  "again where it broke off." },
+	SINCE_OPTION,
+	DRIVE_OPTION,
+	{ "--kind", "KIND", EM_COMPLETE_KIND,
+	  "Only events of this kind; several with commas between them." },
+	LIMIT_OPTION,
+	CSV_OPTION,
+	{ 0 },
+};
+
+static const struct em_option changes_options[] = {
+	SINCE_OPTION, DRIVE_OPTION, LIMIT_OPTION, CSV_OPTION, { 0 },
+};
+
+static const struct em_option watch_options[] = {
+	{ "--interval", "SPAN", EM_COMPLETE_NONE,
+	  "Ask this often, 100ms to 1h. Without it: 2s. The drives are not asked by this: they are "
+	  "read in their own time." },
+	{ 0 },
+};
+
+static const struct em_option refresh_options[] = {
+	{ "--refused", NULL, EM_COMPLETE_NONE,
+	  "Also ask for what drives of this model and firmware refused before. A drive may write "
+	  "such a question into its error log." },
+	{ "--wait", "SPAN", EM_COMPLETE_NONE,
+	  "Wait at most this long for the drive, 100ms to 1h. Without it: 60s." },
+	{ 0 },
+};
+
+static const struct em_option retire_options[] = {
+	{ "--undo", NULL, EM_COMPLETE_NONE, "Take it back: the drive is missing again." },
+	{ "--yes", NULL, EM_COMPLETE_NONE, "Do not ask." },
+	{ 0 },
+};
+
+static const struct em_option locate_options[] = {
+	{ "--off", NULL, EM_COMPLETE_NONE, "Switch the light off again." },
+	{ 0 },
+};
+
+static const struct em_arg token_create_args[] = {
+	{ "NAME", EM_COMPLETE_NONE, "What the token is for, such as prometheus.", false },
+	{ 0 },
+};
+
+static const struct em_option token_create_options[] = {
+	{ "--expires", "SPAN", EM_COMPLETE_NONE,
+	  "End its validity after this time (90d). Without it: valid until revoked." },
+	{ 0 },
+};
+
+static const struct em_arg token_args[] = {
+	{ "TOKEN", EM_COMPLETE_TOKEN, "The id of a token, as `emberctl token list` shows it.",
+	  false },
 	{ 0 },
 };
 
 const struct em_verb em_verbs[] = {
 	{
 		.name = "drives",
+		.section = EM_SECTION_LOOK,
 		.args = no_args,
-		.options = no_options,
+		.options = csv_options,
 		.summary = "list all drives with their health at a glance",
 		.help = "Prints one line per drive: state, warnings, temperature, wear, and the "
-			"age "
-			"of these values. A drive that does not answer keeps its last values; its "
-			"state and their age say so. In a narrow terminal the less important "
-			"columns are shortened or left out; --json always has everything.",
+			"age of these values. A drive that does not answer keeps its last values; "
+			"its state and their age say so. In a narrow terminal the less important "
+			"columns are shortened or left out; --json and --csv always have "
+			"everything.\n\nA removed drive is gone and is missed; a retired one is "
+			"gone on purpose.",
 		.example = "emberctl drives",
 		.run = em_verb_drives,
 	},
 	{
 		.name = "show",
+		.section = EM_SECTION_LOOK,
 		.args = drive_args,
 		.options = no_options,
-		.summary = "show one drive: identity, health, firmware, self-tests, namespaces",
+		.summary = "show one drive: identity, health, firmware, namespaces",
 		.help = "Prints what Ember knows of a drive, and when each part was read from it. "
-			"A "
-			"dash means that the drive gives no such value.\n\nWith --json the API's "
-			"documents are printed under the names drive, identify, smart, firmware, "
-			"selftest and namespaces.",
+			"A dash means that the drive gives no such value.\n\nWith --json the "
+			"API's documents are printed under the names drive, identify, smart, "
+			"firmware, selftest and namespaces.",
 		.example = "emberctl show nvme0",
 		.run = em_verb_show,
 	},
 	{
+		.name = "errors",
+		.section = EM_SECTION_LOOK,
+		.args = drive_args,
+		.options = csv_options,
+		.summary = "show the error log of a drive, newest first",
+		.help = "Prints the entries of the drive's own error log (log page 01h). The log "
+			"holds commands that failed, most often ones that the drive does not know "
+			"and that did no harm; media errors are counted in `emberctl show`. A "
+			"drive keeps no times in it: when an entry came, `emberctl events` tells.",
+		.example = "emberctl errors nvme0",
+		.run = em_verb_errors,
+	},
+	{
+		.name = "effects",
+		.section = EM_SECTION_LOOK,
+		.args = drive_args,
+		.options = csv_options,
+		.summary = "show which commands a drive has and what they change",
+		.help = "Prints the commands that the drive supports (log page 05h), and what "
+			"each may change: data, namespaces, the controller. None of them is sent "
+			"by this.",
+		.example = "emberctl effects nvme0",
+		.run = em_verb_effects,
+	},
+	{
+		.name = "sanitize",
+		.section = EM_SECTION_LOOK,
+		.args = drive_args,
+		.options = no_options,
+		.summary = "show whether a drive was, or is being, sanitized",
+		.help = "Prints the state of the most recent sanitize operation and the drive's "
+			"estimates (log page 81h). It only reads: no sanitize operation is begun.",
+		.example = "emberctl sanitize nvme0",
+		.run = em_verb_sanitize,
+	},
+	{
+		.name = "watch",
+		.section = EM_SECTION_TIME,
+		.args = no_args,
+		.options = watch_options,
+		.summary = "show all drives and the latest events, live",
+		.help = "Redraws the table of `emberctl drives` until interrupted, with the "
+			"latest events below it as far as there is room. What changed since the "
+			"last time stands out.\n\nWhen the output is no terminal, a block is "
+			"printed for each change; with --json a document in one line.",
+		.example = "emberctl watch --interval 5s",
+		.run = em_verb_watch,
+	},
+	{
+		.name = "events",
+		.section = EM_SECTION_TIME,
+		.args = no_args,
+		.options = events_options,
+		.summary = "list what happened to the drives, or follow it",
+		.help = "Prints a line per event, oldest first: drives that came and went, "
+			"states, warnings, firmware, namespaces, grown error logs. Times are "
+			"UTC.\n\nWith --json --follow each event is a JSON document in a line of "
+			"its own.",
+		.example = "emberctl events --follow --kind critical-warning,drive-removed",
+		.run = em_verb_events,
+	},
+	{
+		.name = "changes",
+		.section = EM_SECTION_TIME,
+		.args = no_args,
+		.options = changes_options,
+		.summary = "list changes: drives, names, firmware, namespaces",
+		.help = "Prints the events that tell of another hardware or configuration than "
+			"before, whoever made the change, with the old and the new value.",
+		.example = "emberctl changes --since -30d",
+		.run = em_verb_changes,
+	},
+	{
 		.name = "history",
+		.section = EM_SECTION_TIME,
 		.args = history_args,
 		.options = history_options,
 		.summary = "print how a field of a drive went over time",
 		.help = "Prints a time and a value per line, oldest first. Times are UTC. Values "
-			"are "
-			"exact and not rounded; a dash means that the drive gave no value then.",
+			"are exact and not rounded; a dash means that the drive gave no value "
+			"then. On a terminal a line of bars, the lowest, the highest and the "
+			"last value stand below. Without FIELD that summary is printed for "
+			"several fields.",
 		.example = "emberctl history nvme0 temperature_celsius --from -7d --step 1h",
 		.run = em_verb_history,
 	},
 	{
+		.name = "refresh",
+		.section = EM_SECTION_ACT,
+		.args = drive_args,
+		.options = refresh_options,
+		.summary = "read everything from a drive now",
+		.help = "Asks emberd to read all pages of the drive at once, waits, and prints "
+			"what was read, refused or not answered. The exit status is 0 when the "
+			"drive answered to every page, be it by a refusal. Needs the right to "
+			"give orders: root, or the group ember-admin.",
+		.example = "emberctl refresh nvme0",
+		.run = em_verb_refresh,
+	},
+	{
+		.name = "retire",
+		.section = EM_SECTION_ACT,
+		.args = drive_args,
+		.options = retire_options,
+		.summary = "say that a removed drive went on purpose",
+		.help = "A removed drive is missed until it comes back. Retiring says that it "
+			"went on purpose: its history stays, and it is no longer missed. A drive "
+			"that comes back is in service again by itself. Needs the right to give "
+			"orders: root, or the group ember-admin.",
+		.example = "emberctl retire nvme3",
+		.run = em_verb_retire,
+	},
+	{
+		.name = "locate",
+		.section = EM_SECTION_ACT,
+		.args = drive_args,
+		.options = locate_options,
+		.summary = "switch on a drive's locate light, and name its bay",
+		.help = "Runs ledctl (package ledmon) on this host, as root, for the drive's "
+			"block device. The bay is named when the firmware of the machine tells "
+			"it, also without ledctl.",
+		.example = "emberctl locate nvme3",
+		.run = em_verb_locate,
+	},
+	{
 		.name = "health",
+		.section = EM_SECTION_EMBER,
 		.args = no_args,
 		.options = no_options,
 		.summary = "show how Ember itself is doing",
 		.help = "Prints whether emberd reaches the broker and can write its history, and "
-			"how "
-			"many drives are in which state. The exit status is 0 whenever emberd "
-			"answers; read status from --json to act on it.",
+			"how many drives are in which state. The exit status is 0 whenever "
+			"emberd answers; read status from --json to act on it.",
 		.example = "emberctl health",
 		.run = em_verb_health,
 	},
 	{
+		.name = "token create",
+		.section = EM_SECTION_EMBER,
+		.args = token_create_args,
+		.options = token_create_options,
+		.summary = "make a token for looking over the network",
+		.help = "Prints a new bearer token for emberd's HTTPS listener. It may look at "
+			"everything and change nothing. The token is shown this once: emberd "
+			"keeps only a hash of it. It goes to the standard output, so that it can "
+			"be put into a file; what to do with it is told beside that. Needs the "
+			"right to give orders: root, or the group ember-admin.",
+		.example = "emberctl token create prometheus --expires 90d >ember.token",
+		.run = em_verb_token_create,
+	},
+	{
+		.name = "token list",
+		.section = EM_SECTION_EMBER,
+		.args = no_args,
+		.options = csv_options,
+		.summary = "list tokens and their last use",
+		.help = "Prints the tokens that are valid, without the tokens themselves.",
+		.example = "emberctl token list",
+		.run = em_verb_token_list,
+	},
+	{
+		.name = "token revoke",
+		.section = EM_SECTION_EMBER,
+		.args = token_args,
+		.options = no_options,
+		.summary = "make a token worthless, at once",
+		.help = "From then on the token is refused. Others stay valid.",
+		.example = "emberctl token revoke 3f2a",
+		.run = em_verb_token_revoke,
+	},
+	{
 		.name = "version",
+		.section = EM_SECTION_EMBER,
 		.args = no_args,
 		.options = no_options,
-		.summary = "print the versions of emberctl and of the running emberd",
+		.summary = "print the versions of emberctl and emberd",
 		.help = "Prints both versions, so that a daemon that was not restarted after an "
 			"upgrade is seen.",
 		.example = "emberctl version",
@@ -97,39 +336,3 @@ const struct em_verb em_verbs[] = {
 	},
 	{ 0 },
 };
-
-const struct em_option em_common_options[EM_COMMON_COUNT + 1] = {
-	[EM_COMMON_JSON] = { "--json", NULL, EM_COMPLETE_NONE,
-			     "Print the API's answer as it is, for scripts." },
-	[EM_COMMON_SOCKET] = { "--socket", "PATH", EM_COMPLETE_FILE,
-			       "The socket on which emberd listens. Without it: $EMBER_SOCKET, "
-			       "else "
-			       "/run/ember/emberd.sock." },
-	[EM_COMMON_URL] = { "--url", "URL", EM_COMPLETE_NONE,
-			    "Ask over TCP, for example http://127.0.0.1:9980. Without it: "
-			    "$EMBER_URL, "
-			    "unless a socket is named." },
-	[EM_COMMON_TIMEOUT] = { "--timeout", "SPAN", EM_COMPLETE_NONE,
-				"Wait this long for an answer, 10ms to 1h. Without it: 15s." },
-	[EM_COMMON_HELP] = { "--help", NULL, EM_COMPLETE_NONE,
-			     "Print help; after a verb, that verb's help." },
-	[EM_COMMON_VERSION] = { "--version", NULL, EM_COMPLETE_NONE,
-				"Print the version of emberctl." },
-};
-
-const struct em_verb *em_verb_find(const char *name)
-{
-	for (const struct em_verb *verb = em_verbs; verb->name; verb++)
-		if (strcmp(verb->name, name) == 0)
-			return verb;
-	return NULL;
-}
-
-unsigned em_verb_arg_count(const struct em_verb *verb)
-{
-	unsigned count = 0;
-
-	while (verb->args[count].name)
-		count++;
-	return count;
-}

@@ -177,6 +177,34 @@ bool em_view_is_overdue(const json_t *object, double interval_seconds)
 	       age > 3 * interval_seconds;
 }
 
+static struct em_cell age_note(const json_t *doc, const char *state, double interval,
+			       char buf[EM_VIEW_SIZE])
+{
+	bool old = em_view_is_stale_state(state) || em_view_is_overdue(doc, interval);
+	char age[EM_VIEW_SIZE];
+
+	if (!em_view_age(doc, age))
+		return (struct em_cell){ "never read", EM_TONE_DIM };
+	snprintf(buf, EM_VIEW_SIZE, "read %.100s%s", age, old ? " (old)" : "");
+	return (struct em_cell){ buf, old ? EM_TONE_WARN : EM_TONE_DIM };
+}
+
+bool em_view_page_head(struct em_writer *w, const char *title, const json_t *doc, const char *state,
+		       double interval_seconds)
+{
+	const char *status = em_json_text(doc, "status");
+	const char *detail = em_json_text(doc, "status_detail");
+	char buf[EM_VIEW_SIZE], line[EM_VIEW_SIZE];
+
+	em_writer_heading(w, title, age_note(doc, state, interval_seconds, buf));
+	if (status && strcmp(status, "ok") != 0) {
+		snprintf(line, sizeof(line), "Last attempt: %.60s%s%.400s", status,
+			 detail ? ", " : "", detail ? detail : "");
+		em_writer_paragraph(w, (struct em_cell){ line, em_view_status_tone(status) });
+	}
+	return em_json_true(doc, "valid");
+}
+
 static bool has_warning(const struct em_field *field, const json_t *values)
 {
 	double bits;

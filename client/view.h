@@ -46,6 +46,14 @@ bool em_view_is_stale_state(const char *state);
 /* True when age_seconds is three intervals old; an interval of 0 or below says nothing. */
 bool em_view_is_overdue(const json_t *object, double interval_seconds);
 
+/*
+ * Heading of a page document, with its age, louder when that is not the present; and when the last
+ * attempt to read it failed, how. state: of the drive. interval_seconds: 0 = not known. True when
+ * there are values.
+ */
+bool em_view_page_head(struct em_writer *w, const char *title, const json_t *doc, const char *state,
+		       double interval_seconds);
+
 /* All fields of the page that a person wants, and in one line those that the drive does not give.
  */
 void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values);

@@ -43,31 +43,6 @@ static void json_document(struct em_writer *w, const char *name, const char *jso
 		fputc('\n', w->out);
 }
 
-static void json_heading(struct em_writer *w, const char *text, struct em_cell note)
-{
-	(void)w, (void)text, (void)note;
-}
-
-static void json_fact(struct em_writer *w, const char *label, struct em_cell value)
-{
-	(void)w, (void)label, (void)value;
-}
-
-static void json_paragraph(struct em_writer *w, struct em_cell text)
-{
-	(void)w, (void)text;
-}
-
-static void json_table(struct em_writer *w, const struct em_column *columns, unsigned count)
-{
-	(void)w, (void)columns, (void)count;
-}
-
-static void json_row(struct em_writer *w, const struct em_cell *cells)
-{
-	(void)w, (void)cells;
-}
-
 static int json_finish(struct em_writer *w)
 {
 	struct json_writer *self = (struct json_writer *)w;
@@ -87,11 +62,6 @@ static struct em_writer *json_free(struct em_writer *w)
 static const struct em_writer_ops json_ops = {
 	.name = "json",
 	.document = json_document,
-	.heading = json_heading,
-	.fact = json_fact,
-	.paragraph = json_paragraph,
-	.table = json_table,
-	.row = json_row,
 	.finish = json_finish,
 	.free = json_free,
 };

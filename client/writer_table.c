@@ -29,14 +29,16 @@ struct table_writer {
 	unsigned column_count;
 	struct row **rows;
 	size_t row_count, row_room;
-	bool started;	 /* something was printed: blank lines go before headings */
-	unsigned indent; /* of tables and paragraphs: below a heading they stand in line with its
-			    facts */
+	bool below_table; /* what follows an unindented table is parted from it */
+	bool started;	  /* something was printed: blank lines go before headings */
+	unsigned indent;  /* of tables and paragraphs: below a heading they stand in line with its
+			     facts */
 };
 
 static const char *const tone_codes[] = {
 	[EM_TONE_PLAIN] = "",	     [EM_TONE_STRONG] = "\033[1m", [EM_TONE_DIM] = "\033[2m",
 	[EM_TONE_GOOD] = "\033[32m", [EM_TONE_WARN] = "\033[33m",  [EM_TONE_BAD] = "\033[1;31m",
+	[EM_TONE_NEW] = "\033[7m",
 };
 
 static struct table_writer *self_of(struct em_writer *w)
@@ -285,16 +287,14 @@ static void flush_rows(struct table_writer *self)
 		print_table(self);
 	else if (self->row_count > 0)
 		print_facts(self);
-	self->started = self->started || self->columns || self->row_count > 0;
+	if (self->columns || self->row_count > 0) {
+		self->below_table = self->columns && self->indent == 0;
+		self->started = true;
+	}
 	for (size_t i = 0; i < self->row_count; i++)
 		row_free(self->rows[i]);
 	self->row_count = 0;
 	self->columns = NULL;
-}
-
-static void table_document(struct em_writer *w, const char *name, const char *json, size_t len)
-{
-	(void)w, (void)name, (void)json, (void)len;
 }
 
 static void put_heading(struct em_writer *w, const char *text, const char *note,
@@ -346,15 +346,15 @@ static void table_paragraph(struct em_writer *w, struct em_cell text)
 {
 	struct table_writer *self = self_of(w);
 	struct text_cell clean;
-	bool below_table = self->columns && self->indent == 0;
 
 	flush_rows(self);
 	if (fill_cell(w, &clean, &text) < 0) {
 		w->err = -ENOMEM;
 		return;
 	}
-	if (below_table)
+	if (self->below_table)
 		fputc('\n', w->out);
+	self->below_table = false;
 	put_spaces(w->out, self->indent);
 	put_wrapped(w, clean.text, clean.tone, self->indent);
 	free(clean.text);
@@ -372,6 +372,35 @@ static void table_row(struct em_writer *w, const struct em_cell *cells)
 {
 	if (self_of(w)->columns)
 		add_row(w, cells, self_of(w)->column_count);
+}
+
+static void table_line(struct em_writer *w, const struct em_cell *cells, const unsigned *widths,
+		       unsigned count)
+{
+	unsigned indent = self_of(w)->indent;
+
+	flush_rows(self_of(w));
+	put_spaces(w->out, indent);
+	for (unsigned i = 0; i < count; i++) {
+		struct text_cell clean;
+		unsigned columns;
+
+		if (fill_cell(w, &clean, &cells[i]) < 0) {
+			w->err = -ENOMEM;
+			return;
+		}
+		columns = em_term_columns(clean.text);
+		if (i + 1 == count) {
+			put_wrapped(w, clean.text, clean.tone, indent);
+		} else {
+			put_toned(w, clean.text, strlen(clean.text), clean.tone);
+			columns = columns < widths[i] ? widths[i] - columns : 0;
+			put_spaces(w->out, columns + EM_LAYOUT_GAP);
+			indent += em_term_columns(clean.text) + columns + EM_LAYOUT_GAP;
+		}
+		free(clean.text);
+	}
+	self_of(w)->started = true;
 }
 
 static int table_finish(struct em_writer *w)
@@ -393,12 +422,12 @@ static struct em_writer *table_free(struct em_writer *w)
 
 static const struct em_writer_ops table_ops = {
 	.name = "table",
-	.document = table_document,
 	.heading = table_heading,
 	.fact = table_fact,
 	.paragraph = table_paragraph,
 	.table = table_table,
 	.row = table_row,
+	.line = table_line,
 	.finish = table_finish,
 	.free = table_free,
 };

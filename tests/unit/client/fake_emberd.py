@@ -166,3 +166,7 @@ HEALTH = {"status": "degraded", "reasons": ["the broker is not connected"], "ver
                     "dropped_total": 0},
           "drives": {"total": 3, "ok": 2, "busy": 0, "unresponsive": 1, "removed": 0,
                      "retired": 0}}
+
+TOKENS = {"tokens": [{"id": "3f2a", "name": "prometheus", "role": "viewer",
+                      "created_at": "2026-11-30T18:00:00.000Z", "expires_at": None,
+                      "last_used_at": "2026-11-30T21:22:23.456Z"}]}

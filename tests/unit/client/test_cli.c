@@ -49,6 +49,37 @@ START_TEST(options_stand_anywhere_and_take_both_forms)
 }
 END_TEST
 
+START_TEST(the_last_arguments_may_be_left_out)
+{
+	ck_assert_int_eq(PARSE("history", "nvme0"), EM_EXIT_OK);
+	ck_assert_uint_eq(client.arg_count, 1);
+	ck_assert_ptr_null(client.args[1]);
+}
+END_TEST
+
+START_TEST(a_verb_may_have_two_words)
+{
+	ck_assert_int_eq(PARSE("token", "--expires", "90d", "create", "--json", "x"), EM_EXIT_USAGE);
+	ck_assert_int_eq(PARSE("token", "--json", "create", "x", "--expires", "90d"), EM_EXIT_OK);
+	ck_assert_str_eq(client.verb->name, "token create");
+	ck_assert_str_eq(client.args[0], "x");
+	ck_assert_str_eq(em_client_option(&client, "--expires"), "90d");
+	refuses(PARSE("token"), "create, list, revoke");
+	refuses(PARSE("token", "crate"), "Did you mean `token create`?");
+	refuses(PARSE("token", "drives"), "emberctl token --help");
+	refuses(PARSE("create"), "emberctl --help");
+	refuses(PARSE("tokn"), "`token`");
+	ck_assert_int_eq(PARSE("token", "--help"), EM_EXIT_OK);
+}
+END_TEST
+
+START_TEST(one_form_at_a_time)
+{
+	refuses(PARSE("drives", "--json", "--csv"), "not both");
+	refuses(PARSE("show", "nvme0", "--csv"), "unknown option --csv");
+}
+END_TEST
+
 START_TEST(two_dashes_end_the_options)
 {
 	ck_assert_int_eq(PARSE("show", "--", "--odd-serial"), EM_EXIT_OK);
@@ -66,7 +97,7 @@ START_TEST(slips_are_told_with_the_way_out)
 	refuses(PARSE("drives", "--json", "--json"), "twice");
 	refuses(PARSE("history", "nvme0", "media_errors", "--from"), "--from TIME");
 	refuses(PARSE("history", "nvme0", "media_errors", "--from", "--to"), "--from TIME");
-	refuses(PARSE("history", "nvme0"), "FIELD is missing");
+	refuses(PARSE("history"), "DRIVE is missing");
 	refuses(PARSE("show", "nvme0", "nvme1"), "`nvme1` is too much");
 	refuses(PARSE("show", ""), "DRIVE is empty");
 }
@@ -104,7 +135,10 @@ START_TEST(verb_rows_are_whole)
 		ck_assert(verb->summary && verb->help && verb->example && verb->run);
 		ck_assert_int_eq(strncmp(verb->example, "emberctl ", 9), 0);
 		ck_assert_ptr_nonnull(strstr(verb->example, verb->name));
+		ck_assert_uint_lt(verb->section, EM_SECTION_COUNT);
 		ck_assert_uint_le(em_verb_arg_count(verb), EM_VERB_WORDS_MAX);
+		for (const struct em_arg *a = verb->args; a->name && a[1].name; a++)
+			ck_assert(!a->optional || a[1].optional);
 		while (verb->options[options].name)
 			options++;
 		ck_assert_uint_le(options, EM_VERB_WORDS_MAX);
@@ -118,6 +152,9 @@ int main(void)
 
 	setlocale(LC_ALL, "C");
 	tcase_add_test(tcase, options_stand_anywhere_and_take_both_forms);
+	tcase_add_test(tcase, the_last_arguments_may_be_left_out);
+	tcase_add_test(tcase, a_verb_may_have_two_words);
+	tcase_add_test(tcase, one_form_at_a_time);
 	tcase_add_test(tcase, two_dashes_end_the_options);
 	tcase_add_test(tcase, slips_are_told_with_the_way_out);
 	tcase_add_test(tcase, hostile_words_do_not_reach_the_terminal);

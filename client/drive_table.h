@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * drive_table - the table of all drives, and the line that sums it up: `drives` and `watch`.
+ *
+ * Threads: any. Blocking: as the writer.
+ */
+#include <jansson.h>
+#include "client/view.h"
+
+/* before: the list as it was last shown; what differs stands out. NULL = all is plain. */
+void em_drive_table(struct em_writer *w, const json_t *drives, const json_t *before);
+
+/* "8 drives: 6 ok, 1 unresponsive, 1 with warnings" */
+void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE]);
+
+/* The drive of this id; NULL: none. */
+const json_t *em_drive_find(const json_t *drives, const char *id);
+
+/* How many of the drive's controllers there are, and how many of them are there and work. */
+unsigned em_drive_paths(const json_t *drive, unsigned *ret_live);
