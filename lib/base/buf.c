@@ -28,14 +28,17 @@ static bool reserve(struct em_buf *buf, size_t more)
 
 	if (buf->err)
 		return false;
+	/* Nearly always. cap is at most one more than max. */
+	if (more < buf->cap - buf->len)
+		return true;
 	if (more > buf->max - buf->len || buf->max == SIZE_MAX) {
 		buf->err = -E2BIG;
 		return false;
 	}
-	if (buf->data && buf->len + more < buf->cap)
-		return true;
 	while (cap <= buf->len + more)
 		cap = cap > buf->max / 2 ? buf->max + 1 : cap * 2;
+	if (cap > buf->max)
+		cap = buf->max + 1;
 	data = realloc(buf->data, cap);
 	if (!data) {
 		buf->err = -ENOMEM;

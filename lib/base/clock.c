@@ -10,6 +10,7 @@
 
 /* 9999-12-31T23:59:59.999999Z */
 #define REALTIME_MAX_US INT64_C(253402300799999999)
+#define US_PER_DAY	(86400 * (int64_t)EM_US_PER_SEC)
 
 static int64_t clock_us(clockid_t id)
 {
@@ -29,21 +30,50 @@ int64_t em_realtime_us(void)
 	return clock_us(CLOCK_REALTIME);
 }
 
+/* count digits of value at buf, zeros in front. */
+static void put_digits(char *buf, unsigned count, unsigned value)
+{
+	while (count-- > 0) {
+		buf[count] = (char)('0' + value % 10);
+		value /= 10;
+	}
+}
+
+/*
+ * By hand and without the C library's time zone lock, since histories are long: years begin in
+ * March here, so that the leap day is the last of its year, and eras are 400 of them.
+ */
+static void put_date(char buf[10], unsigned days_since_1970)
+{
+	unsigned days = days_since_1970 + 719468; /* since 1 March of year 0 */
+	unsigned era = days / 146097, day_of_era = days % 146097;
+	unsigned year =
+		(day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+	unsigned day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+	unsigned month = (5 * day_of_year + 2) / 153; /* 0 is March */
+	unsigned day = day_of_year - (153 * month + 2) / 5 + 1;
+
+	put_digits(buf, 4, year + era * 400 + (month >= 10));
+	put_digits(buf + 5, 2, month < 10 ? month + 3 : month - 9);
+	put_digits(buf + 8, 2, day);
+}
+
 const char *em_time_format(char buf[EM_TIME_SIZE], int64_t realtime_us)
 {
-	struct tm tm = { 0 };
-	time_t seconds;
-	size_t len;
+	unsigned seconds, ms;
 
 	if (realtime_us < 0)
 		realtime_us = 0;
 	if (realtime_us > REALTIME_MAX_US)
 		realtime_us = REALTIME_MAX_US;
-	seconds = (time_t)(realtime_us / (int64_t)EM_US_PER_SEC);
-	gmtime_r(&seconds, &tm);
-	len = strftime(buf, EM_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(buf + len, EM_TIME_SIZE - len, ".%03uZ",
-		 (unsigned)(realtime_us % (int64_t)EM_US_PER_SEC / (int64_t)EM_US_PER_MS));
+	strcpy(buf, "0000-00-00T00:00:00.000Z");
+	put_date(buf, (unsigned)(realtime_us / US_PER_DAY));
+	seconds = (unsigned)(realtime_us % US_PER_DAY / (int64_t)EM_US_PER_SEC);
+	ms = (unsigned)(realtime_us / (int64_t)EM_US_PER_MS % 1000);
+	put_digits(buf + 11, 2, seconds / 3600);
+	put_digits(buf + 14, 2, seconds / 60 % 60);
+	put_digits(buf + 17, 2, seconds % 60);
+	put_digits(buf + 20, 3, ms);
 	return buf;
 }
 
