@@ -200,10 +200,10 @@ static void sample(struct writer *w, const char *label, const char *label_value,
 static void sample_u64(struct writer *w, const char *name, enum em_metric_type type,
 		       const char *help, uint64_t value)
 {
-	char text[NUMBER_SIZE];
+	char text[EM_U128_DEC_SIZE];
 
 	begin(w, name, type, help);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	em_u128_dec(text, value, 1);
 	sample(w, NULL, NULL, text);
 }
 
@@ -222,9 +222,9 @@ static void drive_sample(struct writer *w, const struct series *series, const ch
 static void drive_sample_u64(struct writer *w, const struct series *series, const char *label,
 			     const char *label_value, uint64_t value)
 {
-	char text[NUMBER_SIZE];
+	char text[EM_U128_DEC_SIZE];
 
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	em_u128_dec(text, value, 1);
 	drive_sample(w, series, label, label_value, text);
 }
 
