@@ -39,9 +39,9 @@ ember_sql = \
 	schema/query/reading_columns.sql \
 	schema/query/reading_create.sql \
 	schema/query/reading_insert.sql \
+	schema/query/reading_last.sql \
 	schema/query/reading_range.sql \
 	schema/query/reading_range_newest.sql \
-	schema/query/reading_steps.sql \
 	schema/query/reading_steps_newest.sql \
 	schema/query/rollback.sql \
 	schema/query/series_newest.sql \

@@ -4,11 +4,14 @@
 #include <string.h>
 #include "daemon/store/internal.h"
 #include "daemon/store/sql-text.h"
+#include "lib/base/buf.h"
 #include "lib/base/clock.h"
 
 #define BUSY_MS	     100
 #define PROGRESS_OPS 1000
 #define STEP_MAX_US  (UINT64_C(1) << 60)
+/* Going from row to row costs a fraction of a seek; so many rows of one step are worth one. */
+#define WALK_MAX 8u
 
 struct em_store_reader {
 	struct em_store *store;
@@ -96,25 +99,37 @@ static const char *range_text(const struct em_store_range *range)
 {
 	if (range->newest)
 		return range->step_us ? em_sql_reading_steps_newest : em_sql_reading_range_newest;
-	return range->step_us ? em_sql_reading_steps : em_sql_reading_range;
+	return em_sql_reading_range;
+}
+
+static uint64_t range_step(const struct em_store_range *range)
+{
+	return range->step_us < STEP_MAX_US ? range->step_us : STEP_MAX_US;
+}
+
+/* ?1 to ?4 of every query of readings. */
+static void bind_range(sqlite3_stmt *statement, const struct em_store_range *range, int64_t from,
+		       int64_t to)
+{
+	sqlite3_reset(statement);
+	sqlite3_bind_text(statement, 1, range->drive_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(statement, 2, range->nsid);
+	sqlite3_bind_int64(statement, 3, from > 0 ? from : 0);
+	sqlite3_bind_int64(statement, 4, to);
 }
 
 static int prepare_range(struct em_store_reader *reader, const struct em_store_range *range,
 			 sqlite3_stmt **ret)
 {
-	uint64_t step = range->step_us < STEP_MAX_US ? range->step_us : STEP_MAX_US;
 	int r = em_sql_prepare(reader->handle, range_text(range), range->table, range->column, ret);
 
 	if (r < 0)
 		return r;
-	sqlite3_bind_text(*ret, 1, range->drive_id, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(*ret, 2, range->nsid);
-	sqlite3_bind_int64(*ret, 3, range->from_us > 0 ? range->from_us : 0);
-	sqlite3_bind_int64(*ret, 4, range->to_us);
+	bind_range(*ret, range, range->from_us, range->to_us);
 	/* One more than wanted, to know whether there are more. */
 	sqlite3_bind_int64(*ret, 5, (int64_t)range->limit + 1);
-	if (range->step_us)
-		sqlite3_bind_int64(*ret, 6, (int64_t)step);
+	if (range->step_us && range->newest)
+		sqlite3_bind_int64(*ret, 6, (int64_t)range_step(range));
 	return 0;
 }
 
@@ -154,6 +169,125 @@ static int give_points(sqlite3_stmt *statement, const struct em_store_range *ran
 	return r == 0 && more ? 1 : r;
 }
 
+/* A walk over the readings that keeps the last one of each step, oldest first. */
+struct walk {
+	const struct em_store_range *range;
+	sqlite3_stmt *rows, *last;
+	int64_t step;
+	em_store_point_fn *fn;
+	void *userdata;
+	bool kept; /* at_us and value are the last reading of its step so far */
+	int64_t at_us;
+	bool null;
+	struct em_buf value;
+	unsigned given;
+};
+
+static int keep(struct walk *walk, sqlite3_stmt *statement)
+{
+	char buf[32];
+	const char *text = point_text(statement, buf);
+
+	walk->kept = true;
+	walk->at_us = sqlite3_column_int64(statement, 0);
+	walk->null = !text;
+	walk->value.len = 0;
+	em_buf_adds(&walk->value, text ? text : "");
+	return walk->value.err;
+}
+
+/* 1: the limit is reached. */
+static int give_kept(struct walk *walk)
+{
+	if (!walk->kept)
+		return 0;
+	walk->kept = false;
+	if (walk->given++ == walk->range->limit)
+		return 1;
+	return walk->fn(walk->userdata, walk->at_us, walk->null ? NULL : walk->value.data);
+}
+
+static int64_t step_end(const struct walk *walk, int64_t at_us)
+{
+	int64_t number = at_us / walk->step, to = walk->range->to_us;
+
+	return number < to / walk->step ? (number + 1) * walk->step : to;
+}
+
+/* Straight to the last reading of the step, and on behind it. */
+static int jump(struct walk *walk)
+{
+	int64_t end = step_end(walk, walk->at_us);
+	int code, r = 0;
+
+	bind_range(walk->last, walk->range, walk->at_us, end);
+	code = sqlite3_step(walk->last);
+	if (code == SQLITE_ROW)
+		r = keep(walk, walk->last);
+	else if (code != SQLITE_DONE)
+		r = reader_errno(em_sql_errno(code));
+	sqlite3_reset(walk->last);
+	bind_range(walk->rows, walk->range, end, walk->range->to_us);
+	return r;
+}
+
+static int take_row(struct walk *walk, unsigned *run)
+{
+	int64_t at = sqlite3_column_int64(walk->rows, 0);
+	int r = 0;
+
+	if (walk->kept && at / walk->step != walk->at_us / walk->step) {
+		r = give_kept(walk);
+		*run = 0;
+	}
+	if (r == 0)
+		r = keep(walk, walk->rows);
+	if (r == 0 && ++*run == WALK_MAX) {
+		*run = 0;
+		r = jump(walk);
+	}
+	return r;
+}
+
+static int walk_steps(struct walk *walk)
+{
+	unsigned run = 0;
+	int code, r = 0;
+
+	bind_range(walk->rows, walk->range, walk->range->from_us, walk->range->to_us);
+	sqlite3_bind_int64(walk->rows, 5, -1);
+	while ((code = sqlite3_step(walk->rows)) == SQLITE_ROW) {
+		r = take_row(walk, &run);
+		if (r != 0)
+			return r;
+	}
+	r = reader_errno(em_sql_errno(code));
+	return r == 0 ? give_kept(walk) : r;
+}
+
+static int give_steps(struct em_store_reader *reader, const struct em_store_range *range,
+		      em_store_point_fn *fn, void *userdata)
+{
+	em_cleanup(em_sql_finalizep) sqlite3_stmt *rows = NULL, *last = NULL;
+	struct walk walk = {
+		.range = range, .step = (int64_t)range_step(range), .fn = fn, .userdata = userdata
+	};
+	int r = em_sql_prepare(reader->handle, em_sql_reading_range, range->table, range->column,
+			       &rows);
+
+	if (r == 0)
+		r = em_sql_prepare(reader->handle, em_sql_reading_last, range->table, range->column,
+				   &last);
+	if (r < 0)
+		return reader_errno(r);
+	walk.rows = rows;
+	walk.last = last;
+	em_buf_init(&walk.value, EM_QUEUE_TEXT_MAX + 64);
+	r = walk_steps(&walk);
+	em_buf_done(&walk.value);
+	return r;
+}
+
 int em_store_history(struct em_store_reader *reader, const struct em_store_range *range,
 		     em_store_point_fn *fn, void *userdata)
 {
@@ -166,6 +300,8 @@ int em_store_history(struct em_store_reader *reader, const struct em_store_range
 	if (is_past(reader))
 		return -ETIMEDOUT;
 	r = connect_reader(reader);
+	if (r == 0 && range->step_us && !range->newest)
+		return give_steps(reader, range, fn, userdata);
 	if (r == 0)
 		r = prepare_range(reader, range, &statement);
 	if (r < 0)

@@ -195,6 +195,29 @@ START_TEST(a_step_gives_the_last_reading_of_each)
 }
 END_TEST
 
+/* Few in a step are walked over, many are jumped over: the answer is the same. */
+START_TEST(steps_of_few_and_of_many_readings)
+{
+	static const int counts[] = { 1, 7, 8, 9, 16, 17, 300, 1, 0, 12 };
+	struct em_store_range range = whole();
+	int step = 1000, count = (int)EM_COUNT(counts);
+
+	for (int i = 0; i < count; i++)
+		for (int n = 0; n < counts[i]; n++)
+			put(store, i * step + n, (em_u128)n);
+	wait_written(store);
+	range.step_us = (uint64_t)step;
+	check(&range, 0,
+	      "0=0 1006=6 2007=7 3008=8 4015=15 5016=16 6299=299 7000=0 9011=11");
+	range.limit = 4;
+	check(&range, 1, "0=0 1006=6 2007=7 3008=8");
+	range.limit = 9;
+	range.from_us = 6100;
+	range.to_us = 9006;
+	check(&range, 0, "6299=299 7000=0 9005=5");
+}
+END_TEST
+
 START_TEST(a_clock_change_neither_loses_nor_doubles)
 {
 	/* 02:30 twice on the day when summer time ends, then 03:30; the clock is UTC below. */
@@ -316,6 +339,7 @@ int main(void)
 	tcase_add_test(tcase, the_limit_tells_of_more);
 	tcase_add_test(tcase, the_newest_points_are_still_told_oldest_first);
 	tcase_add_test(tcase, a_step_gives_the_last_reading_of_each);
+	tcase_add_test(tcase, steps_of_few_and_of_many_readings);
 	tcase_add_test(tcase, a_clock_change_neither_loses_nor_doubles);
 	tcase_add_test(tcase, unknown_names_are_told);
 	tcase_add_test(tcase, the_deadline_ends_a_query);
