@@ -29,6 +29,7 @@ void em_sse_restart(struct em_sse *sse)
 {
 	empty(&sse->line);
 	empty(&sse->data);
+	memcpy(sse->next_id, sse->id, sizeof(sse->id));
 	sse->after_cr = false;
 }
 
@@ -37,6 +38,7 @@ static bool end_event(struct em_sse *sse)
 {
 	bool go_on = true;
 
+	memcpy(sse->id, sse->next_id, sizeof(sse->id));
 	if (sse->data.len > 0)
 		go_on = sse->fn(sse->userdata, sse->data.data, sse->data.len);
 	empty(&sse->data);
@@ -51,8 +53,8 @@ static void take_field(struct em_sse *sse, const char *name, const char *value)
 		if (sse->data.len > 0)
 			em_buf_addc(&sse->data, '\n');
 		em_buf_adds(&sse->data, value);
-	} else if (strcmp(name, "id") == 0 && strlen(value) < sizeof(sse->id)) {
-		snprintf(sse->id, sizeof(sse->id), "%s", value);
+	} else if (strcmp(name, "id") == 0 && strlen(value) < sizeof(sse->next_id)) {
+		snprintf(sse->next_id, sizeof(sse->next_id), "%s", value);
 	} else if (strcmp(name, "retry") == 0 &&
 		   em_parse_u64(value, 0, RETRY_MAX_MS, &number) == 0) {
 		sse->retry_ms = (unsigned)number;

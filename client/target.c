@@ -44,7 +44,7 @@ static enum em_exit read_token(struct em_client *client, const char *path)
 					  "no token can be read from %s: %s.", path,
 					  file && !ferror(file) ? "it is empty" : strerror(errno));
 	line[strcspn(line, "\r\n")] = '\0';
-	if (!is_token(line))
+	if (!is_token(line) || strlen(line) + 1 == sizeof(line))
 		return em_client_complain(client, EM_EXIT_USAGE,
 					  "the first line of %s is no token. `emberctl token "
 					  "create NAME >%s` makes one, on the host of emberd.",

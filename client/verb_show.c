@@ -91,6 +91,27 @@ static bool put_page_head(struct em_writer *w, const char *title, const json_t *
 				 page ? interval_of(drive, page) : 0);
 }
 
+/* What a person may want to do about the state. */
+static void put_advice(struct em_writer *w, const json_t *drive)
+{
+	const char *state = em_json_text(drive, "state"), *serial = em_json_text(drive, "serial");
+	char line[EM_VIEW_SIZE];
+
+	if (!state || !serial || !w->term.tty)
+		return;
+	if (strcmp(state, "removed") == 0)
+		snprintf(line, sizeof(line),
+			 "It is missed. Taken away on purpose? Then: emberctl retire %.100s", serial);
+	else if (strcmp(state, "retired") == 0)
+		snprintf(line, sizeof(line),
+			 "It was taken away on purpose. Was it not? Then: emberctl retire %.100s "
+			 "--undo",
+			 serial);
+	else
+		return;
+	em_writer_fact(w, "", (struct em_cell){ line, EM_TONE_DIM });
+}
+
 static void put_state(struct em_writer *w, const json_t *drive)
 {
 	const char *state = em_json_text(drive, "state"),
@@ -104,6 +125,7 @@ static void put_state(struct em_writer *w, const json_t *drive)
 	snprintf(line, sizeof(line), "%.40s%s%.60s", state ? state : "unknown",
 		 time ? " since " : "", time ? time : "");
 	em_writer_fact(w, "State", (struct em_cell){ line, em_view_state_tone(state) });
+	put_advice(w, drive);
 	if (detail && *detail)
 		em_writer_fact(w, "Reason", (struct em_cell){ detail, EM_TONE_WARN });
 	if (em_view_is_stale_state(state))
@@ -145,6 +167,43 @@ static void put_identity(struct em_writer *w, const json_t *drive, const json_t 
 	put_fact(w, "Address", line);
 	put_fact(w, "Subsystem", em_json_text(drive, "subsystem_nqn"));
 	put_fact(w, "Id", em_json_text(drive, "id"));
+}
+
+/* Only where there is more than the one that the identity names. */
+static void put_paths(struct em_writer *w, const json_t *drive)
+{
+	static const struct em_column columns[] = {
+		{ .title = "Controller" },
+		{ .title = "State" },
+		{ .title = "Asked" },
+		{ .title = "Address", .rank = 1, .shortest = 12 },
+		{ .title = "Over", .rank = 2 },
+		{ .title = "Controller id", .right = true, .rank = 3 },
+	};
+	const json_t *paths = json_object_get(drive, "controllers"), *path;
+	size_t i;
+
+	if (json_array_size(paths) < 2)
+		return;
+	em_writer_heading(w, "Paths", (struct em_cell){ 0 });
+	em_writer_table(w, columns, EM_COUNT(columns));
+	json_array_foreach(paths, i, path)
+	{
+		const char *state = em_json_text(path, "state");
+		bool active = em_json_true(path, "active");
+		char id[EM_VIEW_SIZE];
+		struct em_cell cells[] = {
+			{ em_json_text(path, "device"), EM_TONE_STRONG },
+			{ state, em_view_state_tone(state) },
+			{ active ? "this one" : NULL, EM_TONE_GOOD },
+			{ em_json_text(path, "address"), EM_TONE_PLAIN },
+			{ em_json_text(path, "transport"), EM_TONE_PLAIN },
+			{ em_view_scalar(json_object_get(path, "controller_id"), id),
+			  EM_TONE_PLAIN },
+		};
+
+		em_writer_row(w, cells);
+	}
 }
 
 static void put_smart(struct em_writer *w, const json_t *drive, const json_t *doc)
@@ -308,6 +367,7 @@ enum em_exit em_verb_show(struct em_client *client)
 		return code;
 	put_state(w, drive);
 	put_identity(w, drive, parts.docs[PART_IDENTIFY].root);
+	put_paths(w, drive);
 	put_smart(w, drive, parts.docs[PART_SMART].root);
 	put_firmware(w, drive, parts.docs[PART_FIRMWARE].root);
 	put_selftest(w, drive, parts.docs[PART_SELFTEST].root);

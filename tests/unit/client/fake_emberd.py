@@ -4,8 +4,10 @@ import json
 import os
 import socket
 import socketserver
+import ssl
+import subprocess
 import threading
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HOSTILE = "EVIL\x1b[31m\x07\x9b2J\x7f\u202eX"
 
@@ -14,9 +16,22 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        self.server.seen.append(self.path)
+        self.answer("")
+
+    def do_POST(self):
+        self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.answer("POST ")
+
+    def do_DELETE(self):
+        self.answer("DELETE ")
+
+    def answer(self, method):
+        """Answers stand under "/path" or "POST /path"; a list gives one after the other."""
+        self.server.seen.append(method + self.path)
         path = self.path.split("?")[0]
-        answer = self.server.answers.get(self.path) or self.server.answers.get(path)
+        answer = self.server.answers.get(method + self.path) or self.server.answers.get(method + path)
+        if isinstance(answer, list):
+            answer = answer.pop(0) if len(answer) > 1 else answer[0]
         if answer is None:
             answer = problem(404, "Not Found", f"There is nothing at {path}.")
         if callable(answer):
@@ -48,6 +63,10 @@ def document(value):
     return (200, "application/json", json.dumps(value, ensure_ascii=False).encode())
 
 
+def created(value, status=201):
+    return (status, *document(value)[1:])
+
+
 def problem(status, title, detail=None):
     value = {"type": "about:blank", "title": title, "status": status}
     if detail:
@@ -60,10 +79,13 @@ class FakeEmberd:
 
     def __init__(self, directory, answers):
         self.path = os.path.join(directory, "emberd.sock")
-        self.server = Server(self.path, Handler)
+        self.server = self.make()
         self.server.answers = answers
         self.server.seen = []
         self.seen = self.server.seen
+
+    def make(self):
+        return Server(self.path, Handler)
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -72,7 +94,35 @@ class FakeEmberd:
     def __exit__(self, *args):
         self.server.shutdown()
         self.server.server_close()
+        self.remove()
+
+    def remove(self):
         os.unlink(self.path)
+
+
+class TlsServer(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        pass
+
+
+class FakeTlsEmberd(FakeEmberd):
+    """The same over TLS on the loopback address: server.url, server.cert."""
+
+    def make(self):
+        self.cert = self.path + ".pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                        "-nodes", "-keyout", self.cert + ".key", "-out", self.cert, "-days", "2",
+                        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+                       check=True, capture_output=True, timeout=60)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.cert, self.cert + ".key")
+        server = TlsServer(("127.0.0.1", 0), Handler)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        self.url = f"https://localhost:{server.server_address[1]}"
+        return server
+
+    def remove(self):
+        pass
 
 
 def summary(device, **changes):
@@ -170,3 +220,31 @@ HEALTH = {"status": "degraded", "reasons": ["the broker is not connected"], "ver
 TOKENS = {"tokens": [{"id": "3f2a", "name": "prometheus", "role": "viewer",
                       "created_at": "2026-11-30T18:00:00.000Z", "expires_at": None,
                       "last_used_at": "2026-11-30T21:22:23.456Z"}]}
+
+
+def event(number, **changes):
+    value = {"id": str(number), "at": f"2026-11-30T21:00:{number % 60:02}.000Z", "kind": "drive-renamed",
+             "change": True, "drive": "0123456789abcdef", "device": "nvme0", "serial": "SHnvme00001",
+             "nsid": None, "subject": None, "old_value": "nvme1", "new_value": "nvme0",
+             "summary": f"nvme1 is called nvme0 now ({number})."}
+    value.update(changes)
+    return value
+
+
+def events(*numbers, newest=None, cursor=None, **changes):
+    return document({"events": [event(number, **changes) for number in numbers],
+                     "next_cursor": cursor, "newest_id": newest})
+
+
+def stream(text, seen):
+    """Sends text as a stream of events and ends the connection; notes what was asked for."""
+    def send(handler):
+        seen.append((handler.path, handler.headers.get("Last-Event-ID"), handler.headers.get("Accept")))
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                            b"Connection: close\r\n\r\n" + text.encode())
+        handler.close_connection = True
+    return send
+
+
+def as_stream(number, **changes):
+    return f"id: {number}\nevent: drive-renamed\ndata: {json.dumps(event(number, **changes))}\n\n"
