@@ -33,6 +33,18 @@ void em_reply_json(struct em_reply *reply, json_t *root)
 	set_body(reply, 200, EM_TYPE_JSON, text, text ? strlen(text) : 0);
 }
 
+void em_reply_success(struct em_reply *reply, unsigned status)
+{
+	if (reply->status == 200)
+		reply->status = status;
+}
+
+void em_reply_nothing(struct em_reply *reply)
+{
+	em_reply_done(reply);
+	reply->status = 204;
+}
+
 void em_reply_text(struct em_reply *reply, struct em_buf *buf, const char *type)
 {
 	size_t len = 0;

@@ -20,13 +20,15 @@
 
 #define EM_REPLY_MAX     ((size_t)32 << 20)
 #define EM_PARAMS_MAX    8
-#define EM_ARG_SIZE      128
+#define EM_ARG_SIZE      384
 #define EM_PATH_ARG_SIZE 128
 #define EM_INSTANCE_SIZE 256
+#define EM_ETAG_SIZE     48
 
 #define EM_TYPE_JSON    "application/json"
 #define EM_TYPE_PROBLEM "application/problem+json"
 #define EM_TYPE_TEXT    "text/plain; charset=utf-8"
+#define EM_TYPE_EVENTS  "text/event-stream"
 #define EM_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
 struct em_metrics;
@@ -36,7 +38,14 @@ struct em_tokens;
 /* Who asks. Each role may do what those before it may. */
 enum em_role { EM_ROLE_NONE, EM_ROLE_VIEWER, EM_ROLE_OPERATOR, EM_ROLE_ADMIN };
 
-/* What every handler may look at. Immutable after start. */
+/* A socket that is listened on, as health tells it. */
+#define EM_LISTENERS_MAX 3u
+struct em_listener_info {
+	const char *kind;  /* "unix", "tcp", "https" */
+	char address[108]; /* path, or address and port */
+};
+
+/* What every handler may look at. Immutable after start, but for what is atomic. */
 struct em_context {
 	struct em_hub *hub;
 	struct em_store *store; /* NULL: nothing is kept */
@@ -49,6 +58,9 @@ struct em_context {
 	struct em_metrics *metrics;
 	char *openapi; /* the document as text */
 	size_t openapi_len;
+	unsigned listener_count;
+	struct em_listener_info listeners[EM_LISTENERS_MAX];
+	_Atomic int64_t certificate_expires_us; /* real time; 0 = no certificate is in use */
 };
 
 /* A parameter, read as its row says. */
@@ -67,12 +79,19 @@ struct em_call {
 	int64_t now_us;
 	uint64_t now_mono_us;
 	char instance[EM_INSTANCE_SIZE]; /* the path as asked for, made fit for JSON */
-	char id[EM_PATH_ARG_SIZE];       /* {id} of the path; "" = the route has none */
+	char id[EM_PATH_ARG_SIZE];       /* {id} or {token} of the path; "" = the route has none */
 	struct em_arg args[EM_PARAMS_MAX]; /* in the order of the route's rows */
 	enum em_role role;
 	const char *body; /* of a POST, as it came; NULL = none */
 	size_t body_len;
 	int64_t last_event_id; /* header Last-Event-ID; -1 = not sent */
+	bool wants_events;     /* header Accept names text/event-stream */
+};
+
+/* Which events of a stream are sent; em_event_wanted() judges. */
+struct em_event_filter {
+	char drive[EM_DRIVE_ID_SIZE]; /* "" = of all, and of none */
+	uint64_t kinds;		      /* bit of each enum em_event_kind_id */
 };
 
 struct em_reply {
@@ -83,6 +102,10 @@ struct em_reply {
 	char location[EM_INSTANCE_SIZE]; /* "" = no Location header */
 	bool events; /* not a body but the stream of events after events_after */
 	int64_t events_after;
+	struct em_event_filter events_filter;
+	/* The transport's, see encoding.h. */
+	char etag[EM_ETAG_SIZE]; /* "" = no ETag header */
+	bool gzip;		 /* what the body is compressed with */
 	char *body;             /* malloc'ed; NULL = empty */
 	size_t len;
 };
@@ -91,6 +114,10 @@ void em_reply_done(struct em_reply *reply);
 
 /* Takes root, which may be NULL: no memory, then the reply is a 500. */
 void em_reply_json(struct em_reply *reply, json_t *root);
+/* 200 becomes another status of success; a 500 stays one. */
+void em_reply_success(struct em_reply *reply, unsigned status);
+/* 204, without a body. */
+void em_reply_nothing(struct em_reply *reply);
 /* Takes what buf holds; a failed buffer makes a 500. */
 void em_reply_text(struct em_reply *reply, struct em_buf *buf, const char *type);
 /* The one form of an error. The text says what to do next. */

@@ -9,14 +9,17 @@
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
 
-const struct em_drive_snap *em_call_drive(const struct em_call *call, struct em_reply *reply)
+#define RETRY_S 2
+
+const struct em_drive_snap *em_call_find_drive(const struct em_call *call, const char *name,
+					       struct em_reply *reply)
 {
 	char shown[EM_PATH_ARG_SIZE];
-	int index = em_snapshot_find(call->snap, call->id);
+	int index = em_snapshot_find(call->snap, name);
 
 	if (index >= 0)
 		return call->snap->drives[index];
-	em_text_clean(shown, sizeof(shown), call->id, strlen(call->id));
+	em_text_clean(shown, sizeof(shown), name, strlen(name));
 	if (index == -ENOTUNIQ)
 		em_reply_problem(reply, call, 409,
 				 "\"%s\" fits more than one drive. Give more characters, or the "
@@ -28,12 +31,24 @@ const struct em_drive_snap *em_call_drive(const struct em_call *call, struct em_
 	return NULL;
 }
 
+const struct em_drive_snap *em_call_drive(const struct em_call *call, struct em_reply *reply)
+{
+	return em_call_find_drive(call, call->id, reply);
+}
+
+void em_reply_unavailable(struct em_reply *reply, const struct em_call *call, const char *why)
+{
+	em_reply_problem(reply, call, 503, "%s", why);
+	reply->retry_after_s = RETRY_S;
+}
+
 static void add_params(struct em_buf *buf, const struct em_route *route)
 {
 	for (unsigned i = 0; i < route->param_count; i++) {
 		const struct em_param *param = &route->params[i];
 
-		em_buf_addf(buf, "        %s=%s%s  %s\n", param->name,
+		em_buf_addf(buf, "        %s%s%s%s  %s\n", param->name,
+			    param->in_body ? " in the body: " : "=",
 			    param->fallback ? param->fallback : "",
 			    param->required ? "(required)" : "", param->help);
 	}
@@ -46,7 +61,8 @@ void em_handle_index(struct em_call *call, struct em_reply *reply)
 	em_buf_init(&buf, EM_REPLY_MAX);
 	em_buf_addf(&buf, "Ember %s\n\n", call->context->version);
 	for (unsigned i = 0; i < em_route_count; i++) {
-		em_buf_addf(&buf, "%s %s\n        %s\n", em_routes[i].method, em_routes[i].path,
+		em_buf_addf(&buf, "%s %s%s\n        %s\n", em_routes[i].method, em_routes[i].path,
+			    em_routes[i].role == EM_ROLE_ADMIN ? " (admin)" : "",
 			    em_routes[i].summary);
 		add_params(&buf, &em_routes[i]);
 	}
@@ -125,6 +141,23 @@ static json_t *reasons_json(const struct em_snapshot *snap, const struct em_stor
 	return NULL;
 }
 
+static json_t *listeners_json(const struct em_context *context)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; list && i < context->listener_count; i++) {
+		const struct em_listener_info *info = &context->listeners[i];
+		json_t *entry = json_pack("{s:s, s:s}", "kind", info->kind, "address",
+					  info->address);
+
+		if (json_array_append_new(list, entry) == 0)
+			continue;
+		json_decref(list);
+		return NULL;
+	}
+	return list;
+}
+
 void em_handle_health(struct em_call *call, struct em_reply *reply)
 {
 	const struct em_snapshot *snap = call->snap;
@@ -135,28 +168,18 @@ void em_handle_health(struct em_call *call, struct em_reply *reply)
 	get_store_status(call->context, &store);
 	reasons = reasons_json(snap, &store);
 	em_reply_json(reply,
-		      json_pack("{s:s, s:o, s:s, s:o, s:f, s:{s:b, s:I}, s:o, s:o}",
+		      json_pack("{s:s, s:o, s:s, s:o, s:f, s:{s:b, s:I}, s:o, s:o, s:o, "
+				"s:o}",
 				"status", json_array_size(reasons) ? "degraded" : "ok",
 				"reasons", reasons, "version", call->context->version,
 				"started_at", em_json_time(call->context->started_us),
 				"uptime_seconds", (double)(up / 1000) / 1000.0,
 				"broker", "connected", snap->broker_connected,
 				"requests_total", (json_int_t)snap->broker_requests,
-				"store", store_json(&store), "drives", states_json(snap)));
-}
-
-void em_handle_drives(struct em_call *call, struct em_reply *reply)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; list && i < call->snap->count; i++) {
-		if (json_array_append_new(list, em_json_summary(call->snap->drives[i], call)) == 0)
-			continue;
-		json_decref(list);
-		list = NULL;
-	}
-	em_reply_json(reply, json_pack("{s:o, s:o}", "at", em_json_time(call->now_us), "drives",
-				       list));
+				"store", store_json(&store), "drives", states_json(snap),
+				"listeners", listeners_json(call->context),
+				"certificate_expires_at",
+				em_json_time(call->context->certificate_expires_us)));
 }
 
 static json_t *page_state_json(const struct em_page *page, const struct em_page_read *read,

@@ -7,10 +7,6 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
-/* Longer than any reading that is not in vain; the pool has few threads for all who ask. */
-#define DEADLINE_US (800 * EM_US_PER_MS)
-#define RETRY_S     2
-
 EM_DEFINE_CLEANUP(struct em_store_reader, em_store_reader_close)
 
 struct points {
@@ -103,18 +99,13 @@ static int add_head(struct em_buf *buf, const struct em_call *call,
 	return 0;
 }
 
-static void unavailable(const struct em_call *call, struct em_reply *reply, const char *why)
-{
-	em_reply_problem(reply, call, 503, "%s", why);
-	reply->retry_after_s = RETRY_S;
-}
-
 static void answer_error(const struct em_call *call, struct em_reply *reply, int err)
 {
 	switch (err) {
 	case -ETIMEDOUT:
-		unavailable(call, reply, "Reading the history took too long. Ask for less time, or "
-					 "with a step.");
+		em_reply_unavailable(reply, call,
+				     "Reading the history took too long. Ask for less time, or "
+				     "with a step.");
 		break;
 	case -E2BIG:
 		em_reply_problem(reply, call, 400,
@@ -125,8 +116,9 @@ static void answer_error(const struct em_call *call, struct em_reply *reply, int
 		em_reply_problem(reply, call, 500, "Memory is short.");
 		break;
 	default:
-		unavailable(call, reply, "The history cannot be read now. GET /v1/health says how "
-					 "the database is; try again later.");
+		em_reply_unavailable(reply, call,
+				     "The history cannot be read now. GET /v1/health says how the "
+				     "database is; try again later.");
 		break;
 	}
 }
@@ -146,7 +138,7 @@ static int write_history(struct em_call *call, const struct em_drive_snap *drive
 		.limit = (unsigned)call->args[EM_HISTORY_LIMIT].number,
 		/* Who names no beginning wants to know how it is now. */
 		.newest = call->args[EM_HISTORY_FROM].fallback,
-		.deadline_us = call->now_mono_us + DEADLINE_US,
+		.deadline_us = call->now_mono_us + EM_WAIT_US,
 	};
 	int r = em_store_reader_open(call->context->store, &reader);
 
@@ -186,7 +178,7 @@ void em_handle_history(struct em_call *call, struct em_reply *reply)
 		return;
 	}
 	if (!call->context->store) {
-		unavailable(call, reply, "No database is open, so there is no history.");
+		em_reply_unavailable(reply, call, "No database is open, so there is no history.");
 		return;
 	}
 	em_buf_init(&buf, EM_REPLY_MAX);

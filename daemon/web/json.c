@@ -110,7 +110,8 @@ static json_t *entry_json(const struct em_group *group, unsigned index, const ui
 	if (!object)
 		return NULL;
 	if (group->index_key &&
-	    json_object_set_new(object, group->index_key, json_integer(em_group_number(group, index))) < 0)
+	    json_object_set_new(object, group->index_key,
+				json_integer(em_group_number(group, index))) < 0)
 		goto fail;
 	if (put_fields(object, group->fields, group->field_count, entry, len, ctx) < 0)
 		goto fail;
@@ -288,10 +289,18 @@ static const char *or_null(const char *text)
 	return *text ? text : NULL;
 }
 
+static json_t *controllers_json(const struct em_drive_snap *drive)
+{
+	return json_pack("[{s:s, s:s?, s:s?, s:s?, s:n, s:b}]", "device", drive->device, "address",
+			 or_null(drive->address), "transport", or_null(drive->transport),
+			 "controller_id", or_null(drive->cntlid), "state", "active",
+			 drive->state != EM_STATE_REMOVED && drive->state != EM_STATE_RETIRED);
+}
+
 json_t *em_json_summary(const struct em_drive_snap *drive, const struct em_call *call)
 {
 	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:o, s:s?, s:o, "
-			 "s:o, s:o}",
+			 "s:o, s:o, s:o}",
 			 "id", drive->id, "device", drive->device, "serial", drive->serial,
 			 "model", or_null(drive->model), "firmware", or_null(drive->firmware),
 			 "subsystem_nqn", or_null(drive->subsystem_nqn),
@@ -303,5 +312,6 @@ json_t *em_json_summary(const struct em_drive_snap *drive, const struct em_call 
 			 "state_detail", or_null(drive->state_detail),
 			 "last_answer_at", em_json_time(drive->last_answer_us),
 			 "smart", smart_summary(drive, call),
-			 "capacity_bytes", capacity_json(drive));
+			 "capacity_bytes", capacity_json(drive),
+			 "controllers", controllers_json(drive));
 }

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "lib/base/clock.h"
-#include "lib/base/parse.h"
 #include "lib/base/text.h"
 
 static int hex_digit(char c)
@@ -126,148 +124,6 @@ static bool find_route(struct em_call *call, const char *method, const char *pat
 	return false;
 }
 
-static int find_param(const struct em_route *route, const char *name)
-{
-	for (unsigned i = 0; i < route->param_count; i++)
-		if (!strcmp(route->params[i].name, name))
-			return (int)i;
-	return -ENOENT;
-}
-
-static void list_params(const struct em_route *route, char *buf, size_t size)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (unsigned i = 0; i < route->param_count && at < size; i++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
-				       route->params[i].name);
-}
-
-static bool is_name(const char *text)
-{
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
-}
-
-static int read_arg(const struct em_param *param, int64_t now_us, struct em_arg *arg)
-{
-	switch (param->type) {
-	case EM_PARAM_NAME:
-		return is_name(arg->text) ? 0 : -EINVAL;
-	case EM_PARAM_TIME:
-		return em_time_parse(arg->text, now_us, &arg->time_us);
-	case EM_PARAM_DURATION:
-		return em_parse_duration_us(arg->text, param->min, param->max, &arg->number);
-	case EM_PARAM_UINT:
-		return em_parse_u64(arg->text, param->min, param->max, &arg->number);
-	}
-	return -EINVAL;
-}
-
-static void bad_arg(const struct em_call *call, const struct em_param *param,
-		    struct em_reply *reply)
-{
-	char min[64], max[64];
-
-	switch (param->type) {
-	case EM_PARAM_NAME:
-		em_reply_problem(reply, call, 400,
-				 "%s must be a name of lower-case letters, digits and underscores.",
-				 param->name);
-		break;
-	case EM_PARAM_TIME:
-		em_reply_problem(reply, call, 400,
-				 "%s must be a time between 1970 and 9999: RFC 3339 like "
-				 "2026-10-25T02:30:00Z, seconds since 1970, now, or -15min.",
-				 param->name);
-		break;
-	case EM_PARAM_DURATION:
-		em_reply_problem(reply, call, 400,
-				 "%s must be a span of time from %s to %s, like 30s or 5min.",
-				 param->name, em_duration_format(min, sizeof(min), param->min),
-				 em_duration_format(max, sizeof(max), param->max));
-		break;
-	case EM_PARAM_UINT:
-		em_reply_problem(reply, call, 400, "%s must be a whole number from %llu to %llu.",
-				 param->name, (unsigned long long)param->min,
-				 (unsigned long long)param->max);
-		break;
-	}
-}
-
-static bool take_arg(struct em_call *call, unsigned index, struct em_reply *reply)
-{
-	const struct em_param *param = &call->route->params[index];
-
-	if (read_arg(param, call->now_us, &call->args[index]) < 0) {
-		bad_arg(call, param, reply);
-		return false;
-	}
-	call->args[index].given = true;
-	return true;
-}
-
-/* One "name=value" of the query. */
-static bool read_pair(struct em_call *call, const char *pair, size_t len, struct em_reply *reply)
-{
-	const char *equals = memchr(pair, '=', len);
-	size_t name_len = equals ? (size_t)(equals - pair) : len;
-	char name[EM_ARG_SIZE], text[EM_ARG_SIZE] = "", known[256];
-	int index;
-
-	if (em_uri_decode(name, sizeof(name), pair, name_len) < 0 ||
-	    (equals && em_uri_decode(text, sizeof(text), equals + 1, len - name_len - 1) < 0)) {
-		em_reply_problem(reply, call, 400,
-				 "The query has a part that is badly encoded or longer than %d "
-				 "characters.", EM_ARG_SIZE - 1);
-		return false;
-	}
-	index = find_param(call->route, name);
-	if (index < 0) {
-		list_params(call->route, known, sizeof(known));
-		em_text_clean(text, sizeof(text), name, strlen(name));
-		em_reply_problem(reply, call, 400, "There is no parameter \"%s\" here; known: %s.",
-				 text, known[0] ? known : "none");
-		return false;
-	}
-	if (call->args[index].given) {
-		em_reply_problem(reply, call, 400, "%s is given more than once.", name);
-		return false;
-	}
-	strcpy(call->args[index].text, text);
-	return take_arg(call, (unsigned)index, reply);
-}
-
-static bool read_query(struct em_call *call, const char *query, struct em_reply *reply)
-{
-	while (*query) {
-		size_t len = strcspn(query, "&");
-
-		if (len && !read_pair(call, query, len, reply))
-			return false;
-		query += len;
-		query += *query == '&';
-	}
-	for (unsigned i = 0; i < call->route->param_count; i++) {
-		const struct em_param *param = &call->route->params[i];
-
-		if (call->args[i].given)
-			continue;
-		if (param->required) {
-			em_reply_problem(reply, call, 400, "%s is required: %s", param->name,
-					 param->help);
-			return false;
-		}
-		if (!param->fallback)
-			continue;
-		snprintf(call->args[i].text, EM_ARG_SIZE, "%s", param->fallback);
-		call->args[i].fallback = true;
-		if (!take_arg(call, i, reply))
-			return false;
-	}
-	return true;
-}
-
 bool em_route_resolve(struct em_call *call, const char *method, const char *uri,
 		      struct em_reply *reply)
 {
@@ -277,7 +133,7 @@ bool em_route_resolve(struct em_call *call, const char *method, const char *uri,
 	memset(call->args, 0, sizeof(call->args));
 	if (!find_route(call, method, uri, path_len, reply))
 		return false;
-	return read_query(call, uri + path_len + (uri[path_len] == '?'), reply);
+	return em_route_read_query(call, uri + path_len + (uri[path_len] == '?'), reply);
 }
 
 bool em_route_allows(const struct em_route *route, enum em_role role)

@@ -2,6 +2,10 @@
 noinst_LIBRARIES += daemon/web/libember-web.a
 daemon_web_libember_web_a_SOURCES = \
 	daemon/web/call.c daemon/web/call.h \
+	daemon/web/cursor.c daemon/web/cursor.h \
+	daemon/web/drives_handler.c \
+	daemon/web/events.c daemon/web/events.h \
+	daemon/web/events_handler.c \
 	daemon/web/guard.c daemon/web/guard.h \
 	daemon/web/handlers.c daemon/web/handlers.h \
 	daemon/web/history_handler.c \
@@ -10,22 +14,27 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/listen.c daemon/web/listen.h \
 	daemon/web/match.c \
 	daemon/web/metrics.c daemon/web/metrics.h \
+	daemon/web/names.c \
 	daemon/web/openapi.c daemon/web/openapi.h \
 	daemon/web/peer.c daemon/web/peer.h \
+	daemon/web/order_handlers.c \
+	daemon/web/params.c daemon/web/pending.c \
 	daemon/web/pool.c daemon/web/pool.h \
+	daemon/web/reference.c daemon/web/reference.h \
 	daemon/web/routes.c daemon/web/route.h \
 	daemon/web/schema.c daemon/web/schema.h \
 	daemon/web/tokens.c daemon/web/tokens.h \
+	daemon/web/token_handlers.c \
 	daemon/web/web.c daemon/web/web.h
 daemon_web_libember_web_a_CPPFLAGS = $(AM_CPPFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS) \
 	$(GNUTLS_CFLAGS) $(ZLIB_CFLAGS)
 
-EXTRA_DIST += docs/openapi.json docs/names/json.txt
+EXTRA_DIST += docs/api.md docs/openapi.json docs/names/json.txt
 
 if TESTS_WANTED
 web_tests = tests/unit/web/test_routes tests/unit/web/test_documents tests/unit/web/test_metrics \
 	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_pool \
-	tests/unit/web/test_http tests/unit/web/test_tokens
+	tests/unit/web/test_http tests/unit/web/test_tokens tests/unit/web/test_cursor
 check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
 TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
@@ -59,6 +68,9 @@ tests_unit_web_test_http_LDADD = $(web_test_libs)
 tests_unit_web_test_tokens_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_tokens_SOURCES = tests/unit/web/test_tokens.c
 tests_unit_web_test_tokens_LDADD = $(web_test_libs)
+tests_unit_web_test_cursor_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_cursor_SOURCES = tests/unit/web/test_cursor.c
+tests_unit_web_test_cursor_LDADD = $(web_test_libs)
 tests_unit_web_print_contract_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_print_contract_SOURCES = tests/unit/web/print_contract.c
 tests_unit_web_print_contract_LDADD = $(web_test_libs)
@@ -67,4 +79,5 @@ tests_unit_web_print_contract_LDADD = $(web_test_libs)
 update-contract: tests/unit/web/print_contract$(EXEEXT)
 	tests/unit/web/print_contract openapi > $(srcdir)/docs/openapi.json
 	tests/unit/web/print_contract names > $(srcdir)/docs/names/json.txt
+	tests/unit/web/print_contract reference > $(srcdir)/docs/api.md
 endif

@@ -1,95 +1,171 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/web/openapi.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/web/route.h"
 #include "daemon/web/schema.h"
+#include "daemon/web/tokens.h"
+#include "lib/base/cleanup.h"
 #include "lib/base/parse.h"
+
+#define BEARER "bearer"
+
+/* ---- what goes in ------------------------------------------------------------------------- */
+
+static json_t *choices_schema(const struct em_param *param)
+{
+	return json_pack("{s:s, s:o, s:i}", "type", "array", "items",
+			 em_schema_of_names(param->set), "minItems", 1);
+}
 
 static json_t *param_schema(const struct em_param *param)
 {
 	char min[64], max[64], range[160];
-	json_t *schema = NULL;
 
 	switch (param->type) {
 	case EM_PARAM_NAME:
-		schema = json_pack("{s:s, s:s}", "type", "string", "pattern", "^[a-z0-9_]+$");
-		break;
+		return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[a-z0-9_]+$");
 	case EM_PARAM_TIME:
-		schema = em_schema_of_type("string", false);
-		break;
+		return em_schema_of_type("string", false);
 	case EM_PARAM_DURATION:
 		snprintf(range, sizeof(range), "from %s to %s",
 			 em_duration_format(min, sizeof(min), param->min),
 			 em_duration_format(max, sizeof(max), param->max));
-		schema = json_pack("{s:s, s:s}", "type", "string", "x-range", range);
-		break;
+		return json_pack("{s:s, s:s}", "type", "string", "x-range", range);
 	case EM_PARAM_UINT:
-		schema = json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum",
-				   (json_int_t)param->min, "maximum", (json_int_t)param->max);
-		break;
+		return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum",
+				 (json_int_t)param->min, "maximum", (json_int_t)param->max);
+	case EM_PARAM_BOOL:
+		return em_schema_of_type("boolean", false);
+	case EM_PARAM_CHOICE:
+		return em_schema_of_names(param->set);
+	case EM_PARAM_CHOICES:
+		return choices_schema(param);
+	case EM_PARAM_DRIVE:
+		return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
+	case EM_PARAM_CURSOR:
+		return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[0-9a-f]+$");
+	case EM_PARAM_LABEL:
+		return json_pack("{s:s, s:s, s:I}", "type", "string", "pattern",
+				 "^[!-~]([ -~]*[!-~])?$", "maxLength", (json_int_t)param->max);
 	}
+	return NULL;
+}
+
+static json_t *default_json(const struct em_param *param)
+{
+	if (param->type == EM_PARAM_UINT)
+		return json_integer(strtoll(param->fallback, NULL, 10));
+	if (param->type == EM_PARAM_BOOL)
+		return json_boolean(!strcmp(param->fallback, "true"));
+	return json_string(param->fallback);
+}
+
+static json_t *whole_schema(const struct em_param *param)
+{
+	json_t *schema = param_schema(param);
+
 	if (schema && param->fallback)
-		json_object_set_new(schema, "default",
-				    param->type == EM_PARAM_UINT
-					    ? json_integer(strtoll(param->fallback, NULL, 10))
-					    : json_string(param->fallback));
+		json_object_set_new(schema, "default", default_json(param));
 	return schema;
+}
+
+/* Takes schema. */
+static json_t *parameter_json(const char *name, const char *in, bool required, const char *help,
+			      json_t *schema)
+{
+	return json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", name, "in", in, "required", required,
+			 "description", help, "schema", schema);
+}
+
+static void add_path_param(json_t *list, const struct em_route *route)
+{
+	const char *name = em_route_path_param(route);
+
+	if (!name)
+		return;
+	json_array_append_new(
+		list, parameter_json(name, "path", true,
+				     strcmp(name, "id")
+					     ? "The token's id."
+					     : "The drive's id, serial or device name, or the "
+					       "beginning of an id or serial that no other drive "
+					       "shares.",
+				     em_schema_of_type("string", false)));
+}
+
+static void add_header_params(json_t *list, const struct em_route *route)
+{
+	if (route->stable)
+		json_array_append_new(
+			list, parameter_json("If-None-Match", "header", false,
+					     "ETag of an earlier reply: 304 when nothing has "
+					     "changed since.",
+					     em_schema_of_type("string", false)));
+	if (route->shape == EM_SHAPE_EVENTS)
+		json_array_append_new(
+			list, parameter_json("Last-Event-ID", "header", false,
+					     "For the stream: the id of the last event that was "
+					     "received. Without it the stream begins with what "
+					     "happens from now on.",
+					     json_pack("{s:s, s:s}", "type", "string", "pattern",
+						       "^[0-9]+$")));
 }
 
 static json_t *params_json(const struct em_route *route)
 {
 	json_t *list = json_array();
 
-	if (strstr(route->path, "{id}"))
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s, s:b, s:s, s:{s:s}}", "name", "id", "in", "path",
-				  "required", 1, "description",
-				  "The drive's id, serial or device name, or the beginning of an "
-				  "id or serial that no other drive shares.",
-				  "schema", "type", "string"));
+	add_path_param(list, route);
 	for (unsigned i = 0; i < route->param_count; i++) {
 		const struct em_param *param = &route->params[i];
+		json_t *json;
 
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", param->name,
-						"in", "query", "required", param->required,
-						"description", param->help, "schema",
-						param_schema(param)));
+		if (param->in_body)
+			continue;
+		json = parameter_json(param->name, "query", param->required, param->help,
+				      whole_schema(param));
+		if (param->type == EM_PARAM_CHOICES) /* with commas between */
+			json_object_set_new(json, "explode", json_false());
+		json_array_append_new(list, json);
 	}
+	add_header_params(list, route);
 	return list;
 }
 
+static json_t *body_schema(const struct em_route *route)
+{
+	json_t *required = json_array(), *properties = json_object();
+
+	for (unsigned i = 0; i < route->param_count; i++) {
+		const struct em_param *param = &route->params[i];
+		json_t *schema;
+
+		if (!param->in_body)
+			continue;
+		schema = whole_schema(param);
+		json_object_set_new(schema, "description", json_string(param->help));
+		json_object_set_new(properties, param->name, schema);
+		if (param->required)
+			json_array_append_new(required, json_string(param->name));
+	}
+	return json_pack("{s:s, s:b, s:o, s:o}", "type", "object", "additionalProperties", 0,
+			 "required", required, "properties", properties);
+}
+
+/* ---- what comes out ----------------------------------------------------------------------- */
+
 static json_t *reply_schema(const struct em_route *route)
 {
-	char name[EM_SCHEMA_NAME_SIZE];
+	char buf[EM_SCHEMA_NAME_SIZE];
+	const char *name = em_schema_of_route(route, buf);
 
-	switch (route->shape) {
-	case EM_SHAPE_TEXT:
-	case EM_SHAPE_METRICS:
-		return em_schema_of_type("string", false);
-	case EM_SHAPE_OPENAPI:
-		return em_schema_of_type("object", false);
-	case EM_SHAPE_HEALTH:
-		return em_schema_reference("health");
-	case EM_SHAPE_DRIVES:
-		return em_schema_reference("drives");
-	case EM_SHAPE_DRIVE:
-		return em_schema_reference("drive");
-	case EM_SHAPE_PAGE:
-		em_schema_page_name(em_pages[route->page], name);
+	if (name)
 		return em_schema_reference(name);
-	case EM_SHAPE_NAMESPACES:
-		return em_schema_reference("namespaces");
-	case EM_SHAPE_HISTORY:
-		return em_schema_reference("history");
-	}
-	return NULL;
+	return em_schema_of_type(route->shape == EM_SHAPE_OPENAPI ? "object" : "string", false);
 }
 
 static const char *reply_type(enum em_shape shape)
@@ -99,30 +175,172 @@ static const char *reply_type(enum em_shape shape)
 	return shape == EM_SHAPE_TEXT ? EM_TYPE_TEXT : EM_TYPE_JSON;
 }
 
-static const char *role_name(enum em_role role)
+static json_t *header_reference(const char *name)
 {
-	switch (role) {
-	case EM_ROLE_NONE:
-		return "none";
-	case EM_ROLE_VIEWER:
-		return "viewer";
-	case EM_ROLE_OPERATOR:
-		return "operator";
-	case EM_ROLE_ADMIN:
-		return "admin";
-	}
-	return "none";
+	char text[64];
+
+	snprintf(text, sizeof(text), "#/components/headers/%s", name);
+	return json_pack("{s:s}", "$ref", text);
 }
 
-static json_t *route_json(const struct em_route *route)
+static json_t *stream_json(void)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:{s:{s:s, s:{s:{s:o}}}, s:{s:s, s:{s:{s:o}}}}}",
-			 "operationId", route->op_id, "summary", route->summary, "x-role",
-			 role_name(route->role), "parameters", params_json(route), "responses",
-			 "200", "description", route->summary, "content", reply_type(route->shape),
-			 "schema", reply_schema(route), "default", "description",
-			 "What went wrong.", "content", EM_TYPE_PROBLEM, "schema",
-			 em_schema_reference("problem"));
+	return json_pack("{s:{s:s, s:s, s:s}, s:s}", "schema", "type", "string", "description",
+			 "Server-sent events: id is the event's id, event its kind, data the event "
+			 "as JSON. A comment comes every 15 s while nothing happens.",
+			 "contentMediaType", EM_TYPE_EVENTS, "example",
+			 "retry: 3000\n\nid: 1792888200000000\nevent: drive-removed\ndata: "
+			 "{\"id\":\"1792888200000000\",\"kind\":\"drive-removed\"}\n\n");
+}
+
+static json_t *success_json(const struct em_route *route)
+{
+	json_t *reply = json_pack("{s:s}", "description", route->summary);
+	json_t *headers = json_object();
+
+	if (route->shape != EM_SHAPE_NONE)
+		json_object_set_new(reply, "content",
+				    json_pack("{s:{s:o}}", reply_type(route->shape), "schema",
+					      reply_schema(route)));
+	if (route->shape == EM_SHAPE_EVENTS)
+		json_object_set_new(json_object_get(reply, "content"), EM_TYPE_EVENTS,
+				    stream_json());
+	if (route->stable)
+		json_object_set_new(headers, "ETag", header_reference("ETag"));
+	if (route->status == 201 || route->status == 202)
+		json_object_set_new(headers, "Location", header_reference("Location"));
+	json_object_set_new(reply, "headers", headers);
+	return reply;
+}
+
+/* Replies that are the same for every route. */
+struct problem {
+	unsigned status;
+	const char *description;
+	const char *header;
+	const char *detail; /* of the example */
+};
+
+static const struct problem problems[] = {
+	{ 400, "A parameter, or the body, is not known or not valid.", NULL,
+	  "limit must be a whole number from 1 to 4096." },
+	{ 401, "The network listener wants a valid token.", "WWW-Authenticate",
+	  "This needs a token: Authorization: Bearer ember_…" },
+	{ 403, "Who asks may not do this.", NULL, "This is for root." },
+	{ 404, "There is none.", NULL, "There is no drive with the id, serial or device name "
+	       "\"nvme7\". GET /v1/drives lists them." },
+	{ 405, "The path, or the listener, does not answer this method.", "Allow",
+	  "This path answers GET, HEAD only." },
+	{ 409, "It fits more than one, or the present state does not allow it.", NULL,
+	  "\"SN\" fits more than one drive. Give more characters, or the id; GET /v1/drives lists "
+	  "them." },
+	{ 413, "A body where there may be none, or one that is too large.", NULL,
+	  "A body may have 65536 bytes, and only where the API asks for one." },
+	{ 421, "Host names another host.", NULL,
+	  "Host must be localhost, 127.0.0.1 or [::1] with the port 9980." },
+	{ 500, "Memory is short, or Ember has a fault.", NULL, "Memory is short." },
+	{ 503, "It cannot be done now.", "Retry-After",
+	  "The history cannot be read now. GET /v1/health says how the database is; try again "
+	  "later." },
+};
+
+static const struct problem *find_problem(unsigned status)
+{
+	for (size_t i = 0; i < EM_COUNT(problems); i++)
+		if (problems[i].status == status)
+			return &problems[i];
+	return NULL;
+}
+
+static json_t *problem_json(const struct problem *problem)
+{
+	json_t *reply = json_pack(
+		"{s:s, s:{s:{s:o, s:{s:s, s:s, s:i, s:s, s:s}}}}", "description",
+		problem->description, "content", EM_TYPE_PROBLEM, "schema",
+		em_schema_reference("problem"), "example", "type", "about:blank", "title",
+		em_http_reason(problem->status), "status", (int)problem->status, "detail",
+		problem->detail, "instance", "/v1/drives");
+
+	if (problem->header)
+		json_object_set_new(reply, "headers",
+				    json_pack("{s:o}", problem->header,
+					      header_reference(problem->header)));
+	return reply;
+}
+
+static json_t *responses_component(void)
+{
+	json_t *all = json_object();
+	char name[16];
+
+	for (size_t i = 0; i < EM_COUNT(problems); i++) {
+		snprintf(name, sizeof(name), "%u", problems[i].status);
+		json_object_set_new(all, name, problem_json(&problems[i]));
+	}
+	json_object_set_new(all, "304",
+			    json_pack("{s:s, s:{s:o}}", "description",
+				      "Nothing has changed since the reply with that ETag.",
+				      "headers", "ETag", header_reference("ETag")));
+	return all;
+}
+
+static json_t *responses_json(const struct em_route *route)
+{
+	unsigned statuses[EM_STATUSES_MAX], count = em_route_statuses(route, statuses);
+	json_t *all = json_object();
+	char name[16], reference[64];
+
+	for (unsigned i = 0; i < count; i++) {
+		bool common = statuses[i] == 304 || find_problem(statuses[i]);
+
+		snprintf(name, sizeof(name), "%u", statuses[i]);
+		snprintf(reference, sizeof(reference), "#/components/responses/%s", name);
+		json_object_set_new(all, name,
+				    common ? json_pack("{s:s}", "$ref", reference)
+					   : success_json(route));
+	}
+	return all;
+}
+
+static json_t *header_json(const char *help, const char *type)
+{
+	return json_pack("{s:s, s:{s:s}}", "description", help, "schema", "type", type);
+}
+
+static json_t *headers_component(void)
+{
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o}", "ETag",
+		header_json("Changes whenever the body does; for If-None-Match.", "string"),
+		"Location", header_json("The path of what was made, or of what to watch.", "string"),
+		"Retry-After", header_json("Seconds after which to try again.", "integer"),
+		"WWW-Authenticate", header_json("Always Bearer.", "string"), "Allow",
+		header_json("The methods that are answered, with commas between.", "string"));
+}
+
+/* ---- the document ------------------------------------------------------------------------- */
+
+/* Admins are known by the unix socket, for which OpenAPI has no word; x-role says it. */
+static json_t *security_json(const struct em_route *route)
+{
+	if (route->role > EM_ROLE_VIEWER)
+		return json_pack("[{}]");
+	return json_pack("[{}, {s:[]}]", BEARER);
+}
+
+static json_t *operation_json(const struct em_route *route)
+{
+	json_t *operation = json_pack(
+		"{s:s, s:s, s:s, s:o, s:o}", "operationId", route->op_id, "summary", route->summary,
+		"x-role", em_role_name(route->role), "security", security_json(route), "parameters",
+		params_json(route));
+
+	if (route->takes_body)
+		json_object_set_new(operation, "requestBody",
+				    json_pack("{s:b, s:{s:{s:o}}}", "required", 1, "content",
+					      EM_TYPE_JSON, "schema", body_schema(route)));
+	json_object_set_new(operation, "responses", responses_json(route));
+	return operation;
 }
 
 static json_t *paths_json(void)
@@ -142,7 +360,7 @@ static json_t *paths_json(void)
 		for (; route->method[n] && n < sizeof(method) - 1; n++)
 			method[n] = (char)(route->method[n] | 0x20);
 		method[n] = '\0';
-		if (json_object_set_new(item, method, route_json(route)) < 0) {
+		if (json_object_set_new(item, method, operation_json(route)) < 0) {
 			json_decref(paths);
 			return NULL;
 		}
@@ -150,91 +368,45 @@ static json_t *paths_json(void)
 	return paths;
 }
 
+static json_t *info_json(const char *version)
+{
+	return json_pack(
+		"{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "Ember", "version", version,
+		"description",
+		"The state, health and history of NVMe drives. Every value says when it was read; "
+		"null means that the drive gives no value. Numbers that may pass 53 bits are "
+		"strings of decimal digits. Every GET also answers HEAD. What a path does not "
+		"answer is a 404, a method that it does not answer a 405. What is no valid HTTP, "
+		"or too long, is answered by the HTTP library with 400, 414 or 431, and a body "
+		"that is no problem document. Operations whose x-role is admin are for the unix "
+		"socket /run/ember/emberd.sock, for root, emberd's own user and the group "
+		"ember-admin; the other listeners only read.",
+		"license", "name", "Apache-2.0", "identifier", "Apache-2.0");
+}
+
+static json_t *servers_json(void)
+{
+	return json_pack("[{s:s, s:s}, {s:s, s:s, s:{s:{s:s}}}]", "url", "http://127.0.0.1:9980",
+			 "description", "This host, where [http] listen is set.", "url",
+			 "https://{host}:9443", "description",
+			 "The network, where [https] listen is set; with a token.", "variables",
+			 "host", "default", "localhost");
+}
+
 char *em_openapi_text(const char *version, size_t *ret_len)
 {
 	json_t *root = json_pack(
-		"{s:s, s:{s:s, s:s, s:s, s:{s:s, s:s}}, s:o, s:{s:o}}", "openapi", "3.1.0", "info",
-		"title", "Ember", "version", version, "description",
-		"The state, health and history of NVMe drives. Every value says when it was read; "
-		"null means that the drive gives no value. Numbers that may pass 53 bits are "
-		"strings of decimal digits.",
-		"license", "name", "Apache-2.0", "identifier", "Apache-2.0", "paths", paths_json(),
-		"components", "schemas", em_schemas());
+		"{s:s, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:{s:{s:s, s:s, s:s}}}}", "openapi",
+		"3.1.0", "info", info_json(version), "servers", servers_json(), "paths",
+		paths_json(), "components", "schemas", em_schemas(), "responses",
+		responses_component(), "headers", headers_component(), "securitySchemes", BEARER,
+		"type", "http", "scheme", "bearer", "description",
+		"A token of emberctl token create, role viewer. Only the network listener asks for "
+		"it.");
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 
 	json_decref(root);
 	if (text)
 		*ret_len = strlen(text);
-	return text;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Properties of a schema and of the schemas inside it, one "schema.key" a line. */
-static void add_names(struct em_buf *buf, const char *name, json_t *schema)
-{
-	json_t *items = json_object_get(schema, "items");
-	const char *key;
-	json_t *child;
-
-	json_object_foreach(json_object_get(schema, "properties"), key, child) {
-		char *path = NULL;
-
-		if (asprintf(&path, "%s.%s", name, key) < 0) {
-			buf->err = -ENOMEM;
-			return;
-		}
-		em_buf_addf(buf, "%s\n", path);
-		add_names(buf, path, child);
-		free(path);
-	}
-	if (items)
-		add_names(buf, name, items);
-}
-
-/* Takes text; returns its lines in order. */
-static char *sort_lines(char *text, size_t len)
-{
-	char **lines = calloc(len + 1, sizeof(*lines)), *sorted = malloc(len + 1), *save = NULL;
-	size_t count = 0, at = 0;
-
-	if (lines && sorted) {
-		for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
-			lines[count++] = l;
-		qsort(lines, count, sizeof(*lines), compare_lines);
-		for (size_t i = 0; i < count; i++)
-			at += (size_t)sprintf(sorted + at, "%s\n", lines[i]);
-		sorted[at] = '\0';
-	}
-	if (!lines) {
-		free(sorted);
-		sorted = NULL;
-	}
-	free(lines);
-	free(text);
-	return sorted;
-}
-
-char *em_openapi_names(size_t *ret_len)
-{
-	json_t *schemas = em_schemas(), *schema;
-	struct em_buf buf;
-	const char *name;
-	size_t len = 0;
-	char *text;
-
-	em_buf_init(&buf, EM_REPLY_MAX);
-	json_object_foreach(schemas, name, schema)
-		add_names(&buf, name, schema);
-	json_decref(schemas);
-	text = em_buf_steal(&buf, &len);
-	em_buf_done(&buf);
-	if (text)
-		text = sort_lines(text, len);
-	if (text)
-		*ret_len = len;
 	return text;
 }

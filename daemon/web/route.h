@@ -15,13 +15,30 @@ enum em_param_type {
 	EM_PARAM_TIME,     /* as em_time_parse() reads it */
 	EM_PARAM_DURATION, /* min and max in microseconds */
 	EM_PARAM_UINT,
+	EM_PARAM_BOOL,     /* number 0 or 1 */
+	EM_PARAM_CHOICE,   /* one of the names; number is its place */
+	EM_PARAM_CHOICES,  /* some of the names, with commas between; number has their bits */
+	EM_PARAM_DRIVE,    /* like {id} */
+	EM_PARAM_CURSOR,   /* next_cursor of an earlier reply */
+	EM_PARAM_LABEL,    /* 1 to max printable characters, no blank at either end */
 };
+
+/* The names of a closed set. */
+struct em_name_set {
+	const char *(*name)(unsigned index);
+	unsigned count;
+};
+extern const struct em_name_set em_set_states, em_set_statuses, em_set_pages, em_set_kinds,
+	em_set_changes, em_set_roles, em_set_token_roles, em_set_orders, em_set_health,
+	em_set_listeners;
 
 struct em_param {
 	const char *name;
 	enum em_param_type type;
 	bool required;
+	bool in_body; /* a member (text) of the JSON object that is the body; else of the query */
 	uint64_t min, max;
+	const struct em_name_set *set; /* EM_PARAM_CHOICE, EM_PARAM_CHOICES; at most 64 names */
 	const char *fallback; /* used when it is not given; NULL = none */
 	const char *help;
 };
@@ -37,19 +54,27 @@ enum em_shape {
 	EM_SHAPE_PAGE, /* of .page */
 	EM_SHAPE_NAMESPACES,
 	EM_SHAPE_HISTORY,
+	EM_SHAPE_EVENTS, /* or, when asked for, the stream of them */
+	EM_SHAPE_REFRESH,
+	EM_SHAPE_SUMMARY,
+	EM_SHAPE_TOKENS,
+	EM_SHAPE_TOKEN, /* with its secret */
+	EM_SHAPE_NONE,	/* no body */
 };
 
 typedef void em_handler(struct em_call *call, struct em_reply *reply);
 
 struct em_route {
 	const char *method; /* GET also answers HEAD */
-	const char *path;   /* "{id}" stands for one segment: a drive */
+	const char *path;   /* "{id}" stands for one segment: a drive; "{token}": an id of one */
 	enum em_role role;
 	const struct em_param *params;
 	unsigned param_count;
 	enum em_shape shape;
 	enum em_page_id page; /* EM_SHAPE_PAGE */
 	em_handler *handle;
+	unsigned status;    /* of success; 0 = 200 */
+	bool conflicts;	    /* may be answered with 409 for other reasons than an ambiguous {id} */
 	bool takes_body; /* a JSON object; else a body is answered with 413 */
 	bool stable; /* the body depends on data only and not on the time: it gets an ETag */
 	bool waits; /* the handler reads the disk: it gets a thread of the pool */
@@ -60,7 +85,22 @@ struct em_route {
 extern const struct em_route em_routes[];
 extern const unsigned em_route_count;
 
-/* Places of the parameters of the history route in em_call.args. */
+/* Places of the parameters in em_call.args. */
+enum { EM_DRIVES_STATE, EM_DRIVES_LIMIT, EM_DRIVES_CURSOR, EM_DRIVES_PARAM_COUNT };
+enum {
+	EM_EVENTS_SINCE,
+	EM_EVENTS_UNTIL,
+	EM_EVENTS_DRIVE,
+	EM_EVENTS_KIND,
+	EM_EVENTS_AFTER,
+	EM_EVENTS_ORDER,
+	EM_EVENTS_LIMIT,
+	EM_EVENTS_CURSOR,
+	EM_EVENTS_PARAM_COUNT
+};
+enum { EM_ORDER_NEWEST, EM_ORDER_OLDEST }; /* of EM_EVENTS_ORDER */
+enum { EM_REFRESH_REFUSED, EM_REFRESH_PARAM_COUNT };
+enum { EM_TOKEN_NAME, EM_TOKEN_ROLE, EM_TOKEN_EXPIRES_IN, EM_TOKEN_PARAM_COUNT };
 enum {
 	EM_HISTORY_FIELD,
 	EM_HISTORY_FROM,
@@ -79,8 +119,26 @@ enum {
 bool em_route_resolve(struct em_call *call, const char *method, const char *uri,
 		      struct em_reply *reply);
 
-/* May this role ask for that route? The roles of peers come with authentication. */
+/* Reads the query (without '?') into the arguments of the rows that do not stand in the body. */
+bool em_route_read_query(struct em_call *call, const char *query, struct em_reply *reply);
+/*
+ * Reads call->body into the arguments of the rows that stand in the body. False: reply is the
+ * problem to answer with (400). Handlers of routes that take a body begin with it.
+ */
+bool em_route_read_body(struct em_call *call, struct em_reply *reply);
+
+/* May this role ask for that route? */
 bool em_route_allows(const struct em_route *route, enum em_role role);
+
+/* The name of the part of the path in braces: "id", "token"; NULL = none. */
+const char *em_route_path_param(const struct em_route *route);
+
+/*
+ * Every status that the route may be answered with, ascending, success first; how many. HTTP that
+ * is none is answered before there is a route, see openapi.c.
+ */
+#define EM_STATUSES_MAX 16u
+unsigned em_route_statuses(const struct em_route *route, unsigned ret[EM_STATUSES_MAX]);
 
 /* Undoes %XX. -EINVAL: not valid, or %00; -E2BIG: does not fit. A '+' stays a '+'. */
 int em_uri_decode(char *dst, size_t size, const char *src, size_t len);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/web/json.h"
+#include "daemon/web/route.h"
 #include "lib/base/cleanup.h"
 
 #define SCHEMA_PREFIX "#/components/schemas/"
@@ -16,18 +17,18 @@ enum kind {
 	BOOLEAN,
 	TIME,
 	DECIMAL, /* digits of any number, as a string */
-	STATE,   /* of a drive */
-	STATUS,  /* of an attempt to read a page */
-	PAGE,    /* key of a page */
-	OBJECT,  /* the schema named .of */
+	NAME,	 /* one of .set */
+	OBJECT,	 /* the schema named .of */
 };
 
-/* Members of the objects that handlers.c and json.c make by hand. */
+/* Members of the objects that are made by hand. */
 struct member {
 	const char *name;
 	enum kind kind;
 	bool list, null;
+	const struct em_name_set *set;
 	const char *of;
+	const char *constant; /* STRING: always this */
 	const char *help;
 };
 
@@ -42,7 +43,8 @@ struct object {
 	{ "device", STRING, .help = "Its present device name, like nvme0." },                      \
 	{ "serial", STRING, .help = "Its serial number." }
 #define READ_MEMBERS                                                                               \
-	{ "status", STATUS, .help = "How the last attempt to read it ended." },                    \
+	{ "status", NAME, .set = &em_set_statuses,                                                 \
+	  .help = "How the last attempt to read it ended." },                                      \
 	{ "status_detail", STRING, .null = true, .help = "The same as a sentence." }
 #define ATTEMPT_MEMBER                                                                             \
 	{ "attempted_at", TIME, .null = true, .help = "When that was." }
@@ -51,11 +53,14 @@ struct object {
 	{ "age_seconds", NUMBER, .null = true, .help = "How old the values shown are." }
 #define INTERVAL_MEMBER                                                                            \
 	{ "interval_seconds", NUMBER, .null = true, .help = "How often it is read; null: not." }
+#define STATE_MEMBER                                                                               \
+	{ "state", NAME, .set = &em_set_states, .help = "What the drive is doing." }
 #define VALID_MEMBER                                                                               \
 	{ "valid", BOOLEAN, .help = "False: there is no reading, and every value is null." }
 
 static const struct member problem_members[] = {
-	{ "type", STRING, .help = "Always about:blank: the status says it all." },
+	{ "type", STRING, .constant = "about:blank",
+	  .help = "Always about:blank: the status says it all." },
 	{ "title", STRING, .help = "The name of the status." },
 	{ "status", INTEGER, .help = "The HTTP status." },
 	{ "detail", STRING, .help = "What is wrong, and what to do next." },
@@ -63,7 +68,8 @@ static const struct member problem_members[] = {
 	{ 0 },
 };
 static const struct member health_members[] = {
-	{ "status", STRING, .help = "ok, or degraded: then reasons has at least one sentence." },
+	{ "status", NAME, .set = &em_set_health,
+	  .help = "ok, or degraded: then reasons has at least one sentence." },
 	{ "reasons", STRING, .list = true, .help = "What keeps Ember from doing its work." },
 	{ "version", STRING, .help = "The version of Ember." },
 	{ "started_at", TIME, .help = "When emberd was started." },
@@ -71,6 +77,9 @@ static const struct member health_members[] = {
 	{ "broker", OBJECT, .of = "health_broker", .help = "The connection to the broker." },
 	{ "store", OBJECT, .of = "health_store", .help = "The database." },
 	{ "drives", OBJECT, .of = "health_drives", .help = "Drives by state." },
+	{ "listeners", OBJECT, .list = true, .of = "listener", .help = "Where emberd listens." },
+	{ "certificate_expires_at", TIME, .null = true,
+	  .help = "Until when the certificate of the network listener is valid; null: none." },
 	{ 0 },
 };
 static const struct member health_broker_members[] = {
@@ -79,7 +88,8 @@ static const struct member health_broker_members[] = {
 	{ 0 },
 };
 static const struct member health_store_members[] = {
-	{ "status", STRING, .help = "ok, or degraded: history cannot be written." },
+	{ "status", NAME, .set = &em_set_health,
+	  .help = "ok, or degraded: history cannot be written." },
 	{ "detail", STRING, .null = true, .help = "Why not." },
 	{ "queued", INTEGER, .help = "Rows that wait to be written." },
 	{ "written_total", INTEGER, .help = "Rows written since the start." },
@@ -90,10 +100,21 @@ static const struct member health_drives_members[] = {
 	{ "total", INTEGER, .help = "All that Ember knows." },
 	{ 0 },
 };
+static const struct member listener_members[] = {
+	{ "kind", NAME, .set = &em_set_listeners,
+	  .help = "unix: this host, also to change things. tcp: this host, to read. https: the "
+		  "network, to read." },
+	{ "address", STRING, .help = "Path, or address and port." },
+	{ 0 },
+};
+#define CURSOR_MEMBER                                                                              \
+	{ "next_cursor", STRING, .null = true,                                                     \
+	  .help = "Where the next part begins (parameter cursor); null: this was the last." }
 static const struct member drives_members[] = {
 	{ "at", TIME, .help = "When this was answered." },
 	{ "drives", OBJECT, .list = true, .of = "summary",
 	  .help = "By device name; removed ones last." },
+	CURSOR_MEMBER,
 	{ 0 },
 };
 static const struct member summary_members[] = {
@@ -106,12 +127,23 @@ static const struct member summary_members[] = {
 	{ "address", STRING, .null = true, .help = "PCI address, or what the transport has." },
 	{ "transport", STRING, .null = true, .help = "pcie, tcp, …" },
 	{ "controller_id", STRING, .null = true, .help = "Controller id in its subsystem." },
-	{ "state", STATE, .help = "What the drive is doing." },
+	STATE_MEMBER,
 	{ "state_since", TIME, .null = true, .help = "Since when." },
 	{ "state_detail", STRING, .null = true, .help = "Why, as a sentence." },
 	{ "last_answer_at", TIME, .null = true, .help = "When it last completed a command." },
 	{ "smart", OBJECT, .of = "summary_smart", .help = "The values that tell most." },
 	{ "capacity_bytes", DECIMAL, .null = true, .help = "All of its NVM." },
+	{ "controllers", OBJECT, .list = true, .of = "controller",
+	  .help = "The ways to it: its controllers. Mostly one." },
+	{ 0 },
+};
+static const struct member controller_members[] = {
+	{ "device", STRING, .help = "Its device name." },
+	{ "address", STRING, .null = true, .help = "PCI address, or what the transport has." },
+	{ "transport", STRING, .null = true, .help = "pcie, tcp, …" },
+	{ "controller_id", STRING, .null = true, .help = "Its id in the subsystem." },
+	{ "state", STRING, .null = true, .help = "What Linux says of it: live, resetting, …" },
+	{ "active", BOOLEAN, .help = "True: the drive is read through this one." },
 	{ 0 },
 };
 static const struct member summary_smart_members[] = { AGE_MEMBERS, INTERVAL_MEMBER, VALID_MEMBER,
@@ -123,7 +155,8 @@ static const struct member drive_members[] = {
 	{ 0 },
 };
 static const struct member page_state_members[] = {
-	{ "page", PAGE, .help = "The page; /v1/drives/{id}/PAGE has its values." },
+	{ "page", NAME, .set = &em_set_pages,
+	  .help = "The page; /v1/drives/{id}/PAGE has its values." },
 	READ_MEMBERS,
 	ATTEMPT_MEMBER,
 	AGE_MEMBERS,
@@ -140,8 +173,7 @@ static const struct member polls_members[] = {
 };
 static const struct member page_members[] = {
 	ID_MEMBERS,
-	{ "page", PAGE, .help = "Which page this is." },
-	{ "state", STATE, .help = "What the drive is doing." },
+	STATE_MEMBER,
 	READ_MEMBERS,
 	ATTEMPT_MEMBER,
 	AGE_MEMBERS,
@@ -150,10 +182,11 @@ static const struct member page_members[] = {
 };
 static const struct member namespaces_members[] = {
 	ID_MEMBERS,
-	{ "state", STATE, .help = "What the drive is doing." },
+	STATE_MEMBER,
 	{ "list_read_at", TIME, .null = true, .help = "When the list of namespaces was read." },
 	{ "list_age_seconds", NUMBER, .null = true, .help = "How old the list is." },
-	{ "list_status", STATUS, .help = "How the last attempt to read the list ended." },
+	{ "list_status", NAME, .set = &em_set_statuses,
+	  .help = "How the last attempt to read the list ended." },
 	{ "namespaces", OBJECT, .list = true, .of = "namespace", .help = "By namespace id." },
 	{ 0 },
 };
@@ -180,6 +213,52 @@ static const struct member point_members[] = {
 	{ 0 },
 };
 
+static const struct member event_members[] = {
+	{ "id", DECIMAL, .help = "Ascends, and is never given twice." },
+	{ "at", TIME, .help = "When it was noticed." },
+	{ "kind", NAME, .set = &em_set_kinds, .help = "What happened." },
+	{ "change", BOOLEAN, .help = "True: it is also in /v1/changes." },
+	{ "drive", STRING, .null = true, .help = "Id of the drive; null: of none." },
+	{ "device", STRING, .null = true, .help = "Its device name then." },
+	{ "serial", STRING, .null = true, .help = "Its serial number." },
+	{ "nsid", INTEGER, .null = true, .help = "Namespace id; null: of none." },
+	{ "subject", STRING, .null = true, .help = "What of the drive, like slot 2." },
+	{ "old_value", STRING, .null = true, .help = "What it was; null: not known, or nothing." },
+	{ "new_value", STRING, .null = true, .help = "What it is; null: not known, or nothing." },
+	{ "summary", STRING, .help = "All of it as a sentence." },
+	{ 0 },
+};
+static const struct member events_members[] = {
+	{ "events", OBJECT, .list = true, .of = "event", .help = "In the order asked for." },
+	CURSOR_MEMBER,
+	{ "newest_id", DECIMAL, .null = true,
+	  .help = "Id of the newest of all events, wanted or not: where a stream may begin." },
+	{ 0 },
+};
+static const struct member refresh_members[] = {
+	{ "drive", STRING, .help = "Id of the drive." },
+	{ "requested_at", TIME, .help = "Pages attempted after this moment were read for it." },
+	{ "pages", NAME, .list = true, .set = &em_set_pages, .help = "What is being read." },
+	{ 0 },
+};
+static const struct member tokens_members[] = {
+	{ "tokens", OBJECT, .list = true, .of = "token", .help = "Oldest first." },
+	{ 0 },
+};
+static const struct member token_members[] = {
+	{ "id", STRING, .help = "Its public part." },
+	{ "name", STRING, .help = "What it is for." },
+	{ "role", NAME, .set = &em_set_roles, .help = "What its holder may do." },
+	{ "created_at", TIME, .help = "When it was made." },
+	{ "expires_at", TIME, .null = true, .help = "Until when it is valid; null: for ever." },
+	{ "last_used_at", TIME, .null = true, .help = "When it was last used; null: never." },
+	{ 0 },
+};
+static const struct member new_token_members[] = {
+	{ "token", STRING, .help = "The secret: Authorization: Bearer and this." },
+	{ 0 },
+};
+
 static const struct object objects[] = {
 	{ "problem", NULL, problem_members },
 	{ "health", NULL, health_members },
@@ -196,6 +275,14 @@ static const struct object objects[] = {
 	{ "namespace", NULL, namespace_members },
 	{ "history", NULL, history_members },
 	{ "point", NULL, point_members },
+	{ "listener", NULL, listener_members },
+	{ "controller", NULL, controller_members },
+	{ "event", NULL, event_members },
+	{ "events", NULL, events_members },
+	{ "refresh", NULL, refresh_members },
+	{ "tokens", NULL, tokens_members },
+	{ "token", NULL, token_members },
+	{ "new_token", "token", new_token_members },
 };
 
 #define DECIMAL_PATTERN "^-?[0-9]+$"
@@ -239,29 +326,12 @@ static int put_schema(json_t *object, const char *name, json_t *schema, const ch
 	return json_array_append_new(json_object_get(object, "required"), json_string(name));
 }
 
-typedef const char *name_of(unsigned index);
-
-static const char *state_name(unsigned index)
-{
-	return em_drive_state_name(index);
-}
-
-static const char *status_name(unsigned index)
-{
-	return em_read_status_name(index);
-}
-
-static const char *page_name(unsigned index)
-{
-	return em_pages[index]->key;
-}
-
-static json_t *names_schema(name_of *name, unsigned count)
+json_t *em_schema_of_names(const struct em_name_set *set)
 {
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < count; i++)
-		json_array_append_new(list, json_string(name(i)));
+	for (unsigned i = 0; i < set->count; i++)
+		json_array_append_new(list, json_string(set->name(i)));
 	return json_pack("{s:s, s:o}", "type", "string", "enum", list);
 }
 
@@ -269,6 +339,8 @@ static json_t *member_schema(const struct member *member)
 {
 	switch (member->kind) {
 	case STRING:
+		if (member->constant)
+			return json_pack("{s:s, s:s}", "type", "string", "const", member->constant);
 		return em_schema_of_type("string", member->null);
 	case INTEGER:
 		return em_schema_of_type("integer", member->null);
@@ -282,12 +354,8 @@ static json_t *member_schema(const struct member *member)
 	case DECIMAL:
 		return json_pack("{s:o, s:s}", "type", type_json("string", member->null), "pattern",
 				 DECIMAL_PATTERN);
-	case STATE:
-		return names_schema(state_name, EM_STATE_COUNT);
-	case STATUS:
-		return names_schema(status_name, EM_READ_COUNT);
-	case PAGE:
-		return names_schema(page_name, EM_PAGE_CTRL_COUNT);
+	case NAME:
+		return em_schema_of_names(member->set);
 	case OBJECT:
 		return em_schema_reference(member->of);
 	}
@@ -307,14 +375,20 @@ static int put_members(json_t *object, const struct member *members)
 	return 0;
 }
 
-/* Names that an enumeration knows; others come as reserved_N, so they are examples. */
-static json_t *examples(const struct em_field *field)
+/* The names that the row knows; a drive may say others, which come as reserved_N. */
+static json_t *names_pattern(const struct em_field *field)
 {
-	json_t *list = json_array();
+	struct em_buf buf;
+	json_t *pattern;
 
+	em_buf_init(&buf, 65536);
+	em_buf_adds(&buf, "^(");
 	for (const struct em_name *n = field->names; n && n->name; n++)
-		json_array_append_new(list, json_string(n->name));
-	return list;
+		em_buf_addf(&buf, "%s|", n->name);
+	em_buf_adds(&buf, "reserved_[0-9]+)$");
+	pattern = em_buf_failed(&buf) ? NULL : json_string(buf.data);
+	em_buf_done(&buf);
+	return pattern;
 }
 
 static json_t *field_schema(const struct em_field *field)
@@ -337,7 +411,7 @@ static json_t *field_schema(const struct em_field *field)
 		break;
 	}
 	if (schema && field->type == EM_ENUM)
-		json_object_set_new(schema, "examples", examples(field));
+		json_object_set_new(schema, "pattern", names_pattern(field));
 	if (schema && field->label)
 		json_object_set_new(schema, "title", json_string(field->label));
 	if (schema && field->unit && *field->unit)
@@ -350,7 +424,7 @@ static json_t *field_schema(const struct em_field *field)
 static json_t *bits_schema(const struct em_field *field)
 {
 	return json_pack("{s:o, s:{s:s, s:o}}", "type", type_json("array", true), "items", "type",
-			 "string", "examples", examples(field));
+			 "string", "pattern", names_pattern(field));
 }
 
 static int put_field(json_t *object, const struct em_field *field)
@@ -372,7 +446,8 @@ static json_t *entry_schema(const struct em_group *group)
 
 	if (group->index_key)
 		r |= put_schema(object, group->index_key, em_schema_of_type("integer", false),
-				group->index_from_zero ? "Its number, from 0." : "Its number, from 1.");
+				group->index_from_zero ? "Its number, from 0."
+						       : "Its number, from 1.");
 	for (unsigned i = 0; i < group->field_count; i++)
 		r |= put_field(object, &group->fields[i]);
 	if (group->extra)
@@ -475,15 +550,52 @@ static json_t *page_schema(const struct em_page *page)
 	json_t *schema = object_schema();
 
 	if (put_members(schema, page_members) == 0 &&
+	    put_schema(schema, "page", json_pack("{s:s, s:s}", "type", "string", "const", page->key),
+		       "Which page this is.") == 0 &&
 	    put_schema(schema, "values", values_schema(page), NULL) == 0)
 		return schema;
 	json_decref(schema);
 	return NULL;
 }
 
-void em_schema_page_name(const struct em_page *page, char buf[EM_SCHEMA_NAME_SIZE])
+static const char *put_page_name(const struct em_page *page, char buf[EM_SCHEMA_NAME_SIZE])
 {
 	snprintf(buf, EM_SCHEMA_NAME_SIZE, "page_%s", page->key);
+	return buf;
+}
+
+const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_NAME_SIZE])
+{
+	switch (route->shape) {
+	case EM_SHAPE_TEXT:
+	case EM_SHAPE_METRICS:
+	case EM_SHAPE_OPENAPI:
+	case EM_SHAPE_NONE:
+		return NULL;
+	case EM_SHAPE_HEALTH:
+		return "health";
+	case EM_SHAPE_DRIVES:
+		return "drives";
+	case EM_SHAPE_DRIVE:
+		return "drive";
+	case EM_SHAPE_PAGE:
+		return put_page_name(em_pages[route->page], buf);
+	case EM_SHAPE_NAMESPACES:
+		return "namespaces";
+	case EM_SHAPE_HISTORY:
+		return "history";
+	case EM_SHAPE_EVENTS:
+		return "events";
+	case EM_SHAPE_REFRESH:
+		return "refresh";
+	case EM_SHAPE_SUMMARY:
+		return "summary";
+	case EM_SHAPE_TOKENS:
+		return "tokens";
+	case EM_SHAPE_TOKEN:
+		return "new_token";
+	}
+	return NULL;
 }
 
 json_t *em_schemas(void)
@@ -495,7 +607,7 @@ json_t *em_schemas(void)
 	for (size_t i = 0; i < EM_COUNT(objects); i++)
 		r |= json_object_set_new(all, objects[i].name, made_by_hand(&objects[i]));
 	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
-		em_schema_page_name(em_pages[p], name);
+		put_page_name(em_pages[p], name);
 		r |= json_object_set_new(all, name, page_schema(em_pages[p]));
 	}
 	if (r == 0)

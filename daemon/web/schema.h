@@ -19,5 +19,8 @@ json_t *em_schemas(void);
 json_t *em_schema_reference(const char *name);
 /* {"type": type}, or also null. */
 json_t *em_schema_of_type(const char *type, bool null);
-/* The name of a page document's schema. */
-void em_schema_page_name(const struct em_page *page, char buf[EM_SCHEMA_NAME_SIZE]);
+struct em_name_set;
+struct em_route;
+json_t *em_schema_of_names(const struct em_name_set *set);
+/* The name of the schema of a route's success; NULL when it is no JSON of ours. */
+const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_NAME_SIZE]);

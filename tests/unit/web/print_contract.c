@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints docs/openapi.json or docs/names/json.txt; "make update-contract" runs it. */
+/* Prints docs/openapi.json, docs/names/json.txt or docs/api.md; "make update-contract" runs it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/web/openapi.h"
+#include "daemon/web/reference.h"
 
 #include "config.h"
 
@@ -16,6 +17,8 @@ int main(int argc, char **argv)
 		text = em_openapi_text(PACKAGE_VERSION, &len);
 	else if (argc == 2 && !strcmp(argv[1], "names"))
 		text = em_openapi_names(&len);
+	else if (argc == 2 && !strcmp(argv[1], "reference"))
+		text = em_reference_text(&len);
 	if (!text)
 		return 1;
 	fwrite(text, 1, len, stdout);
