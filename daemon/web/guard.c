@@ -18,6 +18,7 @@ struct em_guarded {
 	TAILQ_ENTRY(em_guarded) asking_link; /* while asking */
 	struct em_guard_group *group;
 	int fd;
+	uint64_t address;
 	bool asking, shut;
 	uint64_t deadline_us;
 };
@@ -30,9 +31,9 @@ struct em_guard {
 	LIST_HEAD(, em_guarded) all;
 };
 
-void em_guard_group_init(struct em_guard_group *group, unsigned max)
+void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned address_max)
 {
-	*group = (struct em_guard_group){ .max = max };
+	*group = (struct em_guard_group){ .max = max, .address_max = address_max };
 	TAILQ_INIT(&group->asking);
 }
 
@@ -140,8 +141,32 @@ struct em_guard *em_guard_free(struct em_guard *guard)
 	return NULL;
 }
 
+/* g is in the list, and not asking yet. */
+static void keep_limits(struct em_guard *guard, struct em_guarded *g)
+{
+	struct em_guard_group *group = g->group;
+	struct em_guarded *other, *oldest = NULL;
+	unsigned same = 0;
+
+	if (++group->open > group->max && !TAILQ_EMPTY(&group->asking))
+		shut(TAILQ_FIRST(&group->asking));
+	if (!group->address_max)
+		return;
+	LIST_FOREACH(other, &guard->all, link)
+		same += other->group == group && !other->shut && other->address == g->address;
+	if (same <= group->address_max)
+		return;
+	TAILQ_FOREACH(other, &group->asking, asking_link) {
+		if (other->address == g->address) {
+			oldest = other;
+			break;
+		}
+	}
+	shut(oldest ? oldest : g);
+}
+
 struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *group, int fd,
-				uint64_t span_us)
+				uint64_t address, uint64_t span_us)
 {
 	struct em_guarded *g = calloc(1, sizeof(*g));
 
@@ -149,14 +174,15 @@ struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *g
 		return NULL;
 	g->group = group;
 	g->fd = fd;
+	g->address = address;
 	g->deadline_us = em_monotonic_us() + span_us;
 	pthread_mutex_lock(&guard->lock);
 	if (LIST_EMPTY(&guard->all))
 		pthread_cond_signal(&guard->wake);
 	LIST_INSERT_HEAD(&guard->all, g, link);
-	if (++group->open > group->max && !TAILQ_EMPTY(&group->asking))
-		shut(TAILQ_FIRST(&group->asking));
-	set_asking(g, true);
+	keep_limits(guard, g);
+	if (!g->shut)
+		set_asking(g, true);
 	pthread_mutex_unlock(&guard->lock);
 	return g;
 }

@@ -9,6 +9,8 @@
  *
  * Connections that send no request must not keep others out either: above a listener's limit the
  * one that has sent none for the longest is shut down. A client that asks at once is the youngest.
+ * Where there is a limit for one address, it is kept in the same way among those of that address,
+ * and a connection above it is shut down itself when all others of its address are being answered.
  *
  * Owns:     a thread that sleeps while there is no connection. Borrows the descriptors: remove a
  *           connection before its descriptor is closed.
@@ -24,20 +26,24 @@
 struct em_guard;
 struct em_guarded;
 
-/* The connections of one listener; zeroed but for max. */
+/* The connections of one listener; zeroed but for the limits. */
 struct em_guard_group {
 	unsigned max;
+	unsigned address_max; /* 0 = no limit for one address */
 	unsigned open; /* not shut down yet */
 	TAILQ_HEAD(, em_guarded) asking; /* in the order of the beginning of their requests */
 };
-void em_guard_group_init(struct em_guard_group *group, unsigned max);
+void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned address_max);
 
 int em_guard_new(struct em_guard **ret);
 struct em_guard *em_guard_free(struct em_guard *guard);
 
-/* Has span_us to send a request. NULL: no memory; the connection then has no deadline of ours. */
+/*
+ * Has span_us to send a request. address: where it comes from, in the eyes of address_max.
+ * NULL: no memory; the connection then has no deadline of ours.
+ */
 struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *group, int fd,
-				uint64_t span_us);
+				uint64_t address, uint64_t span_us);
 /* A request is awaited again, or there was one and its reply has to be taken; in span_us from now.
  * guarded may be NULL. */
 void em_guard_await(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us);

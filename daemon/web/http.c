@@ -2,26 +2,25 @@
 #include "daemon/web/http.h"
 
 #include <errno.h>
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "daemon/web/encoding.h"
 #include "daemon/web/listen.h"
 #include "daemon/web/peer.h"
+#include "daemon/web/request.h"
+#include "daemon/web/respond.h"
 #include "daemon/web/route.h"
+#include "daemon/web/tls.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 
-/*
- * Both listeners at their limits stay below the usual 1,024 descriptors, with room for the
- * database. TCP comes from this host only, so a limit per address would say nothing.
- */
-#define UNIX_CONNECTIONS   128u
-#define TCP_CONNECTIONS    640u
 #define SPARE_CONNECTIONS  40u /* of each: between the guard's limit and libmicrohttpd's */
 #define THREADS            4u
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
@@ -29,36 +28,44 @@
 #define IDLE_SECONDS       30u
 #define BUSY_RETRY_S       1u
 
+/*
+ * All listeners at their limits stay below the usual 1,024 descriptors, with room for the database.
+ * Loopback connections come from this host only, so a limit per address would say nothing there.
+ */
+static const struct {
+	unsigned connections, per_address; /* 0 = no limit */
+} limits[] = {
+	[EM_LISTENER_UNIX] = { 128, 0 },
+	[EM_LISTENER_LOOPBACK] = { 400, 0 },
+	[EM_LISTENER_NETWORK] = { 360, 64 },
+};
+
 struct em_listener {
 	struct em_shared *shared;
+	enum em_listener_kind kind;
+	uint16_t port;
 	struct MHD_Daemon *daemon;
 	struct em_guard_group connections;
-	uint16_t tcp_port; /* 0: unix */
 };
 
 /* What is known of a connection, whatever it asks. */
 struct connection {
 	struct em_guarded *guarded;
-	enum em_role role;
+	struct em_tls_certificate *certificate; /* the network's */
+	enum em_role role;			/* of a local user */
 };
 
 /* One request. While it waits in the pool its connection is suspended, and the pool has it. */
 struct exchange {
 	struct em_job job;
 	struct em_listener *listener;
-	struct MHD_Connection *connection;
+	struct em_stream_client client;
 	struct em_call call;
 	struct em_reply reply;
 	struct em_buf body; /* fails at EM_BODY_MAX */
 	bool head_seen, answered;
+	bool accepts_gzip;
 	char uri[]; /* as it came */
-};
-
-/* A reply's body on its way out. */
-struct body {
-	struct em_shared *shared;
-	char *data;
-	size_t len;
 };
 
 static void log_line(void *userdata, const char *format, va_list ap)
@@ -74,20 +81,7 @@ static void log_line(void *userdata, const char *format, va_list ap)
 	em_debug("http: %s", em_text_clean(line, sizeof(line), raw, strlen(raw)));
 }
 
-static void *start_exchange(void *userdata, const char *uri, struct MHD_Connection *connection)
-{
-	size_t len = strlen(uri);
-	struct exchange *exchange = calloc(1, sizeof(*exchange) + len + 1);
-
-	if (!exchange)
-		return NULL;
-	exchange->listener = userdata;
-	exchange->connection = connection;
-	exchange->call.context = &exchange->listener->shared->context;
-	em_buf_init(&exchange->body, EM_BODY_MAX);
-	memcpy(exchange->uri, uri, len + 1);
-	return exchange;
-}
+/* ---- connections ------------------------------------------------------------------------- */
 
 static struct connection *context_of(struct MHD_Connection *connection)
 {
@@ -104,202 +98,96 @@ static struct em_guarded *guarded_of(struct MHD_Connection *connection)
 	return context ? context->guarded : NULL;
 }
 
-static enum em_role role_of(struct MHD_Connection *connection)
+static uint64_t address_of(struct MHD_Connection *connection)
 {
-	struct connection *context = context_of(connection);
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
-	return context ? context->role : EM_ROLE_NONE;
+	return info && info->client_addr ? em_address_key(info->client_addr) : 0;
 }
 
-static void end_exchange(void *userdata, struct MHD_Connection *connection,
-			 void **userdata_exchange, enum MHD_RequestTerminationCode code)
+static struct em_tls_certificate *certify(struct em_listener *listener,
+					  struct MHD_Connection *connection)
 {
-	struct em_listener *listener = userdata;
-	struct exchange *exchange = *userdata_exchange;
+	const union MHD_ConnectionInfo *info;
 
-	(void)code;
-	if (exchange) {
-		em_reply_done(&exchange->reply);
-		em_buf_done(&exchange->body);
-	}
-	free(exchange);
-	*userdata_exchange = NULL;
-	em_guard_await(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
+	if (listener->kind != EM_LISTENER_NETWORK)
+		return NULL;
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	return info ? em_tls_use(listener->shared->tls, info->tls_session) : NULL;
 }
 
-static struct connection *open_connection(struct em_listener *listener, int fd)
+static enum em_role local_role(struct em_listener *listener, int fd)
 {
 	struct em_shared *shared = listener->shared;
-	struct connection *context = calloc(1, sizeof(*context));
+
+	switch (listener->kind) {
+	case EM_LISTENER_UNIX:
+		return em_peer_role(fd, shared->has_admins ? &shared->admins : NULL);
+	case EM_LISTENER_LOOPBACK:
+		return EM_ROLE_VIEWER;
+	case EM_LISTENER_NETWORK:
+		break;
+	}
+	return EM_ROLE_NONE;
+}
+
+static struct connection *open_connection(struct em_listener *listener,
+					  struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct connection *context = info ? calloc(1, sizeof(*context)) : NULL;
 
 	if (!context)
 		return NULL;
-	context->guarded = em_guard_add(shared->guard, &listener->connections, fd,
+	/* A TLS handshake is part of the time that a request has. */
+	context->guarded = em_guard_add(listener->shared->guard, &listener->connections,
+					info->connect_fd, address_of(connection),
 					EM_GUARD_REQUEST_US);
-	context->role = listener->tcp_port
-				? EM_ROLE_VIEWER
-				: em_peer_role(fd, shared->has_admins ? &shared->admins : NULL);
+	context->role = local_role(listener, info->connect_fd);
+	context->certificate = certify(listener, connection);
 	return context;
+}
+
+static void close_connection(struct em_listener *listener, struct connection *context)
+{
+	if (!context)
+		return;
+	em_guard_remove(listener->shared->guard, context->guarded);
+	em_tls_unuse(context->certificate);
+	free(context);
 }
 
 static void on_connection(void *userdata, struct MHD_Connection *connection, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
 	struct em_listener *listener = userdata;
-	const union MHD_ConnectionInfo *info;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*context)
-			em_guard_remove(listener->shared->guard,
-					((struct connection *)*context)->guarded);
-		free(*context);
+		close_connection(listener, *context);
 		*context = NULL;
-		return;
+	} else {
+		*context = open_connection(listener, connection);
 	}
-	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (info)
-		*context = open_connection(listener, info->connect_fd);
 }
 
 static enum MHD_Result accept_peer(void *userdata, const struct sockaddr *address, socklen_t len)
 {
 	const struct em_listener *listener = userdata;
 
-	if (!listener->tcp_port)
+	if (listener->kind != EM_LISTENER_LOOPBACK)
 		return MHD_YES;
 	return len && em_is_loopback(address) ? MHD_YES : MHD_NO;
 }
 
-static void free_body(void *userdata)
+/* ---- may it be asked --------------------------------------------------------------------- */
+
+static void too_large(struct exchange *exchange)
 {
-	struct body *body = userdata;
-
-	atomic_fetch_sub(&body->shared->reply_bytes, body->len);
-	free(body->data);
-	free(body);
-}
-
-/* Takes the reply's body; NULL when it may not be sent (the reply keeps its body then). */
-static struct MHD_Response *make_response(struct em_shared *shared, struct em_reply *reply)
-{
-	struct MHD_Response *response;
-	struct body *body;
-
-	if (!reply->body)
-		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-	body = malloc(sizeof(*body));
-	if (!body)
-		return NULL;
-	*body = (struct body){ shared, reply->body, reply->len };
-	if (atomic_fetch_add(&shared->reply_bytes, body->len) + body->len > EM_REPLIES_MAX) {
-		atomic_fetch_sub(&shared->reply_bytes, body->len);
-		free(body);
-		return NULL;
-	}
-	response = MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
-									  free_body, body);
-	if (!response) {
-		atomic_fetch_sub(&shared->reply_bytes, body->len);
-		free(body);
-		return NULL;
-	}
-	reply->body = NULL;
-	return response;
-}
-
-static void add_headers(struct MHD_Response *response, const struct em_reply *reply)
-{
-	char seconds[16];
-
-	if (reply->type)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	if (reply->allow[0])
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
-	if (reply->location[0])
-		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, reply->location);
-	if (reply->status == MHD_HTTP_UNAUTHORIZED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-	/* What is left of the body is not read. */
-	if (reply->status == MHD_HTTP_CONTENT_TOO_LARGE)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-	if (!reply->retry_after_s)
-		return;
-	snprintf(seconds, sizeof(seconds), "%u", reply->retry_after_s);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
-}
-
-/* Takes what the reply owns. */
-static enum MHD_Result send_reply(struct em_listener *listener, struct MHD_Connection *connection,
-				  const struct em_call *call, struct em_reply *reply)
-{
-	struct MHD_Response *response = make_response(listener->shared, reply);
-	enum MHD_Result r;
-
-	if (!response) {
-		em_reply_problem(reply, call, 503,
-				 "Too much is being sent to slow readers. Try again later.");
-		reply->retry_after_s = BUSY_RETRY_S;
-		response = make_response(listener->shared, reply);
-	}
-	if (!response) {
-		em_reply_done(reply);
-		return MHD_NO;
-	}
-	add_headers(response, reply);
-	r = MHD_queue_response(connection, reply->status, response);
-	MHD_destroy_response(response);
-	em_reply_done(reply);
-	return r;
-}
-
-struct single {
-	const char *name, *value;
-	unsigned count;
-};
-
-static enum MHD_Result count_header(void *userdata, enum MHD_ValueKind kind, const char *name,
-				    const char *value)
-{
-	struct single *single = userdata;
-
-	(void)kind;
-	if (strcasecmp(name, single->name))
-		return MHD_YES;
-	single->value = value ? value : "";
-	single->count++;
-	return MHD_YES;
-}
-
-static struct single find_header(struct MHD_Connection *connection, const char *name)
-{
-	struct single single = { .name = name };
-
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, &single);
-	return single;
-}
-
-static bool has_body(struct MHD_Connection *connection)
-{
-	struct single length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-
-	if (find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING).count)
-		return true;
-	return length.count > 1 ||
-	       (length.count && strspn(length.value, "0") != strlen(length.value));
-}
-
-/* Of a length that is told once and not too much, or in chunks, which are counted as they come. */
-static bool body_may_come(struct MHD_Connection *connection)
-{
-	struct single length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	struct single coding = find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-	uint64_t bytes;
-
-	if (coding.count)
-		return coding.count == 1 && !length.count && !strcasecmp(coding.value, "chunked");
-	return length.count == 1 && em_parse_u64(length.value, 0, EM_BODY_MAX, &bytes) == 0;
+	em_reply_problem(&exchange->reply, &exchange->call, 413,
+			 "A body may have %zu bytes, and only where the API asks for one.",
+			 EM_BODY_MAX);
 }
 
 /* Only a row that wants a body gets one; what else is wrong is told once it is there. */
@@ -307,38 +195,11 @@ static bool takes_body(struct exchange *exchange, const char *method)
 {
 	struct em_reply unused = { 0 };
 
-	if (exchange->listener->tcp_port)
+	if (exchange->listener->kind != EM_LISTENER_UNIX)
 		return false;
 	em_route_resolve(&exchange->call, method, exchange->uri, &unused);
 	em_reply_done(&unused);
 	return exchange->call.route && exchange->call.route->takes_body;
-}
-
-/* Over TCP only programs of this host, and no web pages of others. */
-static bool check_host(struct em_listener *listener, struct MHD_Connection *connection,
-		       struct em_call *call, struct em_reply *reply)
-{
-	struct single host = find_header(connection, MHD_HTTP_HEADER_HOST);
-	struct single origin = find_header(connection, MHD_HTTP_HEADER_ORIGIN);
-
-	if (host.count != 1 || !em_host_is_ours(host.value, listener->tcp_port)) {
-		em_reply_problem(reply, call, 421,
-				 "Host must be localhost, 127.0.0.1 or [::1] with the port %u.",
-				 listener->tcp_port);
-		return false;
-	}
-	if (origin.count > 1 || (origin.count && !em_origin_is_ours(origin.value, host.value))) {
-		em_reply_problem(reply, call, 403, "Pages of other sites may not ask.");
-		return false;
-	}
-	return true;
-}
-
-static void too_large(struct exchange *exchange)
-{
-	em_reply_problem(&exchange->reply, &exchange->call, 413,
-			 "A body may have %zu bytes, and only where the API asks for one.",
-			 EM_BODY_MAX);
 }
 
 /* What came in on_request(), to the handler. */
@@ -357,64 +218,162 @@ static bool pass_body(struct exchange *exchange)
 	return true;
 }
 
-static bool read_last_event_id(struct exchange *exchange)
+/* Programs, and no web pages of others. Over loopback the page must not even have a name for us. */
+static bool check_host(struct exchange *exchange)
 {
-	struct single id = find_header(exchange->connection, "Last-Event-ID");
-	uint64_t number;
+	struct em_listener *listener = exchange->listener;
+	struct MHD_Connection *connection = exchange->client.connection;
+	struct em_header host = em_header_find(connection, MHD_HTTP_HEADER_HOST);
+	struct em_header origin = em_header_find(connection, MHD_HTTP_HEADER_ORIGIN);
+	bool local = listener->kind == EM_LISTENER_LOOPBACK;
 
-	exchange->call.last_event_id = -1;
-	if (!id.count)
-		return true;
-	if (id.count == 1 && em_parse_u64(id.value, 0, INT64_MAX, &number) == 0) {
-		exchange->call.last_event_id = (int64_t)number;
-		return true;
+	if (local && (host.count != 1 || !em_host_is_ours(host.value, listener->port))) {
+		em_reply_problem(&exchange->reply, &exchange->call, 421,
+				 "Host must be localhost, 127.0.0.1 or [::1] with the port %u.",
+				 listener->port);
+		return false;
 	}
-	em_reply_problem(&exchange->reply, &exchange->call, 400,
-			 "Last-Event-ID must be the id of an event, once.");
-	return false;
+	if (origin.count && (!local || origin.count > 1 ||
+			     !em_origin_is_ours(origin.value, host.value))) {
+		em_reply_problem(&exchange->reply, &exchange->call, 403,
+				 "Pages of other sites may not ask.");
+		return false;
+	}
+	return true;
 }
 
-static bool check_method(const char *method, const struct em_call *call, struct em_reply *reply)
+static bool check_method(struct exchange *exchange, const char *method)
 {
 	if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return true;
-	em_reply_problem(reply, call, 405, "Over TCP only GET and HEAD are answered.");
-	strcpy(reply->allow, "GET, HEAD");
+	em_reply_problem(&exchange->reply, &exchange->call, 405,
+			 "Over TCP only GET and HEAD are answered.");
+	strcpy(exchange->reply.allow, "GET, HEAD");
+	return false;
+}
+
+/* Whose token it is makes no difference over the network: they may look. */
+static bool check_token(struct exchange *exchange)
+{
+	struct em_tokens *tokens = exchange->listener->shared->context.tokens;
+	const char *secret = em_request_bearer(exchange->client.connection);
+
+	if (tokens && secret &&
+	    em_tokens_check(tokens, secret, em_realtime_us(), exchange->client.token) !=
+		    EM_ROLE_NONE) {
+		exchange->call.role = EM_ROLE_VIEWER;
+		return true;
+	}
+	em_reply_problem(&exchange->reply, &exchange->call, 401,
+			 "This needs the header \"Authorization: Bearer TOKEN\" with a token that "
+			 "is valid. On the host itself, \"emberctl token create NAME\" makes one.");
+	return false;
+}
+
+static bool read_headers(struct exchange *exchange)
+{
+	struct MHD_Connection *connection = exchange->client.connection;
+	struct em_header id = em_header_find(connection, "Last-Event-ID");
+	struct em_header accept = em_header_find(connection, MHD_HTTP_HEADER_ACCEPT);
+	struct em_header coding = em_header_find(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	struct em_call *call = &exchange->call;
+	uint64_t number;
+
+	call->last_event_id = -1;
+	call->wants_events = accept.count == 1 && em_accepts_type(accept.value, EM_TYPE_EVENTS);
+	exchange->accepts_gzip = exchange->client.compressible && coding.count == 1 &&
+				 em_accepts_gzip(coding.value);
+	if (!id.count)
+		return true;
+	if (id.count > 1 || em_parse_u64(id.value, 0, INT64_MAX, &number) < 0) {
+		em_reply_problem(&exchange->reply, call, 400,
+				 "Last-Event-ID must be the id of an event, once.");
+		return false;
+	}
+	call->last_event_id = (int64_t)number;
+	return true;
+}
+
+static bool check_role(struct exchange *exchange)
+{
+	struct em_call *call = &exchange->call;
+
+	if (em_route_allows(call->route, call->role))
+		return true;
+	em_reply_problem(&exchange->reply, call, 403,
+			 "This is for root, and for members of the group that emberd's option "
+			 "[http] admin_group names, over the unix socket.");
 	return false;
 }
 
 /* True: call->route may be asked for what the call says; false: the reply is the problem. */
 static bool admit(struct exchange *exchange, const char *method)
 {
-	struct em_listener *listener = exchange->listener;
-	struct em_call *call = &exchange->call;
-	struct em_reply *reply = &exchange->reply;
-
 	if (!pass_body(exchange))
 		return false;
-	if (listener->tcp_port && (!check_host(listener, exchange->connection, call, reply) ||
-				   !check_method(method, call, reply)))
+	if (exchange->listener->kind != EM_LISTENER_UNIX &&
+	    (!check_host(exchange) || !check_method(exchange, method)))
 		return false;
-	if (!em_route_resolve(call, method, exchange->uri, reply) || !read_last_event_id(exchange))
-		return false;
-	call->role = role_of(exchange->connection);
-	if (em_route_allows(call->route, call->role))
-		return true;
-	em_reply_problem(reply, call, 403,
-			 "This is for root, and for members of the group that emberd's option "
-			 "[http] admin_group names.");
-	return false;
+	return em_route_resolve(&exchange->call, method, exchange->uri, &exchange->reply) &&
+	       read_headers(exchange) && check_role(exchange);
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+static void *start_exchange(void *userdata, const char *uri, struct MHD_Connection *connection)
+{
+	size_t len = strlen(uri);
+	struct exchange *exchange = calloc(1, sizeof(*exchange) + len + 1);
+
+	if (!exchange)
+		return NULL;
+	exchange->listener = userdata;
+	exchange->client.connection = connection;
+	exchange->client.guarded = guarded_of(connection);
+	exchange->client.compressible = exchange->listener->kind == EM_LISTENER_NETWORK;
+	exchange->call.context = &exchange->listener->shared->context;
+	em_buf_init(&exchange->body, EM_BODY_MAX);
+	memcpy(exchange->uri, uri, len + 1);
+	return exchange;
+}
+
+static void end_exchange(void *userdata, struct MHD_Connection *connection,
+			 void **userdata_exchange, enum MHD_RequestTerminationCode code)
+{
+	struct em_listener *listener = userdata;
+	struct exchange *exchange = *userdata_exchange;
+
+	(void)code;
+	if (exchange) {
+		em_reply_done(&exchange->reply);
+		em_buf_done(&exchange->body);
+	}
+	free(exchange);
+	*userdata_exchange = NULL;
+	em_guard_await(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
+}
+
+static enum MHD_Result respond(struct exchange *exchange)
+{
+	return em_respond(exchange->listener->shared, &exchange->client, &exchange->call,
+			  &exchange->reply);
 }
 
 static void handle(struct exchange *exchange)
 {
 	struct em_call *call = &exchange->call;
+	struct em_reply *reply = &exchange->reply;
 	struct em_snapshot *snap = em_hub_get(exchange->listener->shared->context.hub);
 
 	call->snap = snap;
-	call->route->handle(call, &exchange->reply);
+	call->route->handle(call, reply);
 	call->snap = NULL;
 	em_snapshot_unref(snap);
+	if (call->route->stable && reply->status == 200 && reply->body &&
+	    !em_etag(reply->etag, reply->body, reply->len))
+		reply->etag[0] = '\0';
+	if (exchange->accepts_gzip)
+		em_reply_gzip(reply);
 }
 
 static void answer_busy(struct exchange *exchange)
@@ -436,34 +395,66 @@ static void run_job(struct em_job *job, bool ending)
 	else
 		handle(exchange);
 	exchange->answered = true;
-	MHD_resume_connection(exchange->connection);
+	MHD_resume_connection(exchange->client.connection);
 }
 
 static enum MHD_Result hand_over(struct exchange *exchange)
 {
+	struct MHD_Connection *connection = exchange->client.connection;
+
 	exchange->job.run = run_job;
 	/* First, since the pool may be quicker than we are. */
-	MHD_suspend_connection(exchange->connection);
+	MHD_suspend_connection(connection);
 	if (!em_pool_put(exchange->listener->shared->pool, &exchange->job)) {
 		answer_busy(exchange);
 		exchange->answered = true;
-		MHD_resume_connection(exchange->connection);
+		MHD_resume_connection(connection);
 	}
 	return MHD_YES;
 }
 
-/* The head is there. A body is bounded before anything else is judged. */
+/* Over the network nothing is answered without a token. */
+static bool identify(struct exchange *exchange)
+{
+	struct connection *context = context_of(exchange->client.connection);
+
+	if (exchange->listener->kind == EM_LISTENER_NETWORK)
+		return check_token(exchange);
+	exchange->call.role = context ? context->role : EM_ROLE_NONE;
+	return true;
+}
+
+/* The head is there. A body is bounded before route and method are judged. */
 static enum MHD_Result begin_request(struct exchange *exchange, const char *method)
 {
+	struct MHD_Connection *connection = exchange->client.connection;
+
 	exchange->head_seen = true;
 	em_text_clean(exchange->call.instance, sizeof(exchange->call.instance), exchange->uri,
 		      strcspn(exchange->uri, "?"));
-	if (!has_body(exchange->connection) ||
-	    (body_may_come(exchange->connection) && takes_body(exchange, method)))
+	if (!identify(exchange))
+		return respond(exchange);
+	if (!em_request_has_body(connection) ||
+	    (em_request_body_may_come(connection, EM_BODY_MAX) && takes_body(exchange, method)))
 		return MHD_YES;
 	too_large(exchange);
-	return send_reply(exchange->listener, exchange->connection, &exchange->call,
-			  &exchange->reply);
+	return respond(exchange);
+}
+
+/* The whole request is there. True: the reply is, too. */
+static bool judge(struct exchange *exchange, const char *method)
+{
+	struct em_shared *shared = exchange->listener->shared;
+
+	em_guard_reply(shared->guard, exchange->client.guarded, EM_GUARD_REPLY_US);
+	exchange->call.now_us = em_realtime_us();
+	exchange->call.now_mono_us = em_monotonic_us();
+	if (!admit(exchange, method))
+		return true;
+	if (exchange->call.route->waits)
+		return false;
+	handle(exchange);
+	return true;
 }
 
 /* libmicrohttpd calls with the head, with the body, at its end, and after a suspension. */
@@ -471,9 +462,10 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connect
 				  const char *url, const char *method, const char *version,
 				  const char *upload, size_t *upload_len, void **userdata_exchange)
 {
-	struct em_listener *listener = userdata;
 	struct exchange *exchange = *userdata_exchange;
 
+	(void)userdata;
+	(void)connection;
 	(void)url;
 	(void)version;
 	if (!exchange)
@@ -486,46 +478,74 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connect
 		*upload_len = 0;
 		return MHD_YES;
 	}
-	if (!exchange->answered) {
-		em_guard_reply(listener->shared->guard, guarded_of(connection), EM_GUARD_REPLY_US);
-		exchange->call.now_us = em_realtime_us();
-		exchange->call.now_mono_us = em_monotonic_us();
-		if (admit(exchange, method)) {
-			if (exchange->call.route->waits)
-				return hand_over(exchange);
-			handle(exchange);
-		}
-	}
-	return send_reply(listener, connection, &exchange->call, &exchange->reply);
+	if (!exchange->answered && !judge(exchange, method))
+		return hand_over(exchange);
+	return respond(exchange);
 }
 
-int em_listener_start(struct em_listener **ret, struct em_shared *shared, int fd,
-		      uint16_t tcp_port)
-{
-	struct em_listener *listener = calloc(1, sizeof(*listener));
-	unsigned max = tcp_port ? TCP_CONNECTIONS : UNIX_CONNECTIONS;
+/* ---- start and end ----------------------------------------------------------------------- */
 
-	if (!listener) {
-		close(fd);
-		return -ENOMEM;
-	}
-	listener->shared = shared;
-	listener->tcp_port = tcp_port;
-	em_guard_group_init(&listener->connections, max - SPARE_CONNECTIONS);
-	listener->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, accept_peer, listener,
-		on_request, listener, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
+/* Each session gets its certificate as it begins; libmicrohttpd wants to know of one by itself. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+			  int authority_count, const gnutls_pk_algorithm_t *algorithms,
+			  int algorithm_count, gnutls_pcert_st **certificate, unsigned *length,
+			  gnutls_privkey_t *key)
+{
+	(void)session;
+	(void)authorities;
+	(void)authority_count;
+	(void)algorithms;
+	(void)algorithm_count;
+	(void)certificate;
+	(void)length;
+	(void)key;
+	return -1;
+}
+
+static struct MHD_Daemon *start_daemon(struct em_listener *listener, int fd)
+{
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG |
+			 MHD_ALLOW_SUSPEND_RESUME;
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)no_certificate },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(intptr_t)EM_TLS_PRIORITIES },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
+	bool network = listener->kind == EM_LISTENER_NETWORK;
+
+	return MHD_start_daemon(
+		flags | (network ? MHD_USE_TLS : 0), 0, accept_peer, listener, on_request, listener,
+		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
 		MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
 		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK_BYTES,
-		MHD_OPTION_CONNECTION_LIMIT, max,
+		MHD_OPTION_CONNECTION_LIMIT, limits[listener->kind].connections,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, start_exchange, listener,
 		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, listener,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener,
+		MHD_OPTION_ARRAY, network ? tls : none,
 		MHD_OPTION_END);
+}
+
+int em_listener_start(struct em_listener **ret, struct em_shared *shared,
+		      enum em_listener_kind kind, int fd, uint16_t port)
+{
+	struct em_listener *listener = calloc(1, sizeof(*listener));
+
+	if (!listener) {
+		close(fd);
+		return -ENOMEM;
+	}
+	listener->shared = shared;
+	listener->kind = kind;
+	listener->port = port;
+	em_guard_group_init(&listener->connections, limits[kind].connections - SPARE_CONNECTIONS,
+			    limits[kind].per_address);
+	listener->daemon = start_daemon(listener, fd);
 	if (!listener->daemon) {
 		close(fd);
 		free(listener);

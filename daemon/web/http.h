@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /*
- * http - libmicrohttpd between a listening socket and the routes. Nobody else includes it.
+ * http - libmicrohttpd between a listening socket and the routes.
  *
  * Owns:     one listener: its socket and threads. Borrows context and shared.
  * Threads:  start and stop on one thread. Blocking: stop waits for running handlers.
@@ -16,6 +16,9 @@
 #include "daemon/web/guard.h"
 #include "daemon/web/pool.h"
 
+struct em_streams;
+struct em_tls;
+
 #define EM_REPLIES_MAX ((size_t)64 << 20)
 #define EM_BODY_MAX    ((size_t)64 << 10)
 
@@ -23,15 +26,23 @@
 struct em_shared {
 	struct em_context context;
 	struct em_guard *guard;
-	struct em_pool *pool; /* ended before a listener is stopped */
+	struct em_pool *pool; /* ended before a listener is stopped, like streams */
+	struct em_streams *streams;
+	struct em_tls *tls; /* NULL: nothing is listened on for the network */
 	atomic_size_t reply_bytes;
 	bool has_admins;
 	gid_t admins; /* members may change things over the unix socket */
 };
 
+enum em_listener_kind {
+	EM_LISTENER_UNIX,
+	EM_LISTENER_LOOPBACK,
+	EM_LISTENER_NETWORK, /* with TLS and tokens */
+};
+
 struct em_listener;
 
-/* Takes fd, also when it fails. tcp_port 0: a unix socket. -EIO: libmicrohttpd would not start. */
-int em_listener_start(struct em_listener **ret, struct em_shared *shared, int fd,
-		      uint16_t tcp_port);
+/* Takes fd, also when it fails. port: of TCP. -EIO: libmicrohttpd would not start. */
+int em_listener_start(struct em_listener **ret, struct em_shared *shared,
+		      enum em_listener_kind kind, int fd, uint16_t port);
 struct em_listener *em_listener_stop(struct em_listener *listener);

@@ -132,8 +132,8 @@ static int parse_address(const char *host, bool brackets, uint16_t port,
 	return inet_pton(AF_INET, host, &in->sin_addr) == 1 ? 0 : -EINVAL;
 }
 
-int em_listen_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret_len,
-		    uint16_t *ret_port)
+int em_listen_parse_network(const char *text, struct sockaddr_storage *ret, socklen_t *ret_len,
+			    uint16_t *ret_port)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -144,7 +144,22 @@ int em_listen_parse(const char *text, struct sockaddr_storage *ret, socklen_t *r
 	if (text[strcspn(text, ":")] != ':' || text[strlen(text) - 1] == ']')
 		return -EINVAL;
 	if (split_host(text, host, sizeof(host), &brackets, &port) < 0 ||
-	    parse_address(host, brackets, port, &address, &len) < 0 ||
+	    parse_address(host, brackets, port, &address, &len) < 0)
+		return -EINVAL;
+	*ret = address;
+	*ret_len = len;
+	*ret_port = port;
+	return 0;
+}
+
+int em_listen_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret_len,
+		    uint16_t *ret_port)
+{
+	struct sockaddr_storage address;
+	socklen_t len;
+	uint16_t port;
+
+	if (em_listen_parse_network(text, &address, &len, &port) < 0 ||
 	    !em_is_loopback((struct sockaddr *)&address))
 		return -EINVAL;
 	*ret = address;
@@ -153,31 +168,73 @@ int em_listen_parse(const char *text, struct sockaddr_storage *ret, socklen_t *r
 	return 0;
 }
 
+static int listen_on(const struct sockaddr_storage *address, socklen_t len, int *ret_fd,
+		     const char **ret_message)
+{
+	em_cleanup(em_closep) int fd = -1;
+	int on = 1;
+
+	fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return fail(-errno, "no TCP socket can be made", ret_message);
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (const struct sockaddr *)address, len) < 0 || listen(fd, BACKLOG) < 0)
+		return fail(-errno,
+			    errno == EADDRINUSE ? "another program listens on the TCP address"
+						: "the TCP address cannot be listened on",
+			    ret_message);
+	*ret_fd = em_steal_fd(&fd);
+	return 0;
+}
+
 int em_listen_tcp(const char *text, int *ret_fd, uint16_t *ret_port, const char **ret_message)
 {
 	struct sockaddr_storage address;
-	em_cleanup(em_closep) int fd = -1;
 	socklen_t len;
 	uint16_t port;
-	int on = 1;
+	int r;
 
 	if (em_listen_parse(text, &address, &len, &port) < 0)
 		return fail(-EINVAL,
 			    "the address to listen on must be a loopback address and a port, "
 			    "like 127.0.0.1:9980 or [::1]:9980",
 			    ret_message);
-	fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return fail(-errno, "no TCP socket can be made", ret_message);
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0)
-		return fail(-errno,
-			    errno == EADDRINUSE ? "another program listens on the TCP address"
-						: "the TCP address cannot be listened on",
+	r = listen_on(&address, len, ret_fd, ret_message);
+	if (r == 0)
+		*ret_port = port;
+	return r;
+}
+
+int em_listen_network(const char *text, int *ret_fd, uint16_t *ret_port, const char **ret_message)
+{
+	struct sockaddr_storage address;
+	socklen_t len;
+	uint16_t port;
+	int r;
+
+	if (em_listen_parse_network(text, &address, &len, &port) < 0)
+		return fail(-EINVAL,
+			    "the address to listen on for HTTPS must be an address and a port, "
+			    "like 0.0.0.0:9443 or [::]:9443",
 			    ret_message);
-	*ret_fd = em_steal_fd(&fd);
-	*ret_port = port;
-	return 0;
+	r = listen_on(&address, len, ret_fd, ret_message);
+	if (r == 0)
+		*ret_port = port;
+	return r;
+}
+
+uint64_t em_address_key(const struct sockaddr *address)
+{
+	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+	uint64_t key = 0;
+
+	if (address->sa_family == AF_INET)
+		memcpy(&key, &((const struct sockaddr_in *)address)->sin_addr, 4);
+	else if (address->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(in6))
+		memcpy(&key, in6->s6_addr + 12, 4);
+	else if (address->sa_family == AF_INET6)
+		memcpy(&key, in6->s6_addr, 8); /* the rest is the client's to choose */
+	return key;
 }
 
 bool em_host_is_ours(const char *host, uint16_t port)

@@ -7,6 +7,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/events.c daemon/web/events.h \
 	daemon/web/events_handler.c \
 	daemon/web/guard.c daemon/web/guard.h \
+	daemon/web/encoding.c daemon/web/encoding.h \
 	daemon/web/handlers.c daemon/web/handlers.h \
 	daemon/web/history_handler.c \
 	daemon/web/http.c daemon/web/http.h \
@@ -22,7 +23,11 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/pool.c daemon/web/pool.h \
 	daemon/web/reference.c daemon/web/reference.h \
 	daemon/web/routes.c daemon/web/route.h \
+	daemon/web/request.c daemon/web/request.h \
+	daemon/web/respond.c daemon/web/respond.h \
 	daemon/web/schema.c daemon/web/schema.h \
+	daemon/web/stream.c daemon/web/stream.h \
+	daemon/web/tls.c daemon/web/tls.h \
 	daemon/web/tokens.c daemon/web/tokens.h \
 	daemon/web/token_handlers.c \
 	daemon/web/web.c daemon/web/web.h

@@ -505,6 +505,11 @@ static bool split_secret(const char *secret, char id[EM_TOKEN_ID_SIZE], uint8_t 
 	return read_hex(key, KEY_BYTES, at + 2 * ID_BYTES + 1) == 0;
 }
 
+static bool has_expired(const struct em_token *token, int64_t now_us)
+{
+	return token->expires_us && now_us >= token->expires_us;
+}
+
 /* With `lock` held. */
 static enum em_role use_row(struct em_tokens *tokens, const char *id, const uint8_t key[KEY_BYTES],
 			    int64_t now_us)
@@ -515,14 +520,15 @@ static enum em_role use_row(struct em_tokens *tokens, const char *id, const uint
 
 	if (!row || hash_key(row->salt, key, hash) < 0 || !equal(hash, row->hash, HASH_BYTES))
 		return EM_ROLE_NONE;
-	if (row->token.expires_us && now_us >= row->token.expires_us)
+	if (has_expired(&row->token, now_us))
 		return EM_ROLE_NONE;
 	row->token.last_used_us = now_us;
 	tokens->unwritten = true;
 	return row->token.role;
 }
 
-enum em_role em_tokens_check(struct em_tokens *tokens, const char *secret, int64_t now_us)
+enum em_role em_tokens_check(struct em_tokens *tokens, const char *secret, int64_t now_us,
+			     char ret_id[EM_TOKEN_ID_SIZE])
 {
 	char id[EM_TOKEN_ID_SIZE];
 	uint8_t key[KEY_BYTES];
@@ -534,5 +540,19 @@ enum em_role em_tokens_check(struct em_tokens *tokens, const char *secret, int64
 	role = use_row(tokens, id, key, now_us);
 	pthread_mutex_unlock(&tokens->lock);
 	explicit_bzero(key, sizeof(key));
+	if (role != EM_ROLE_NONE && ret_id)
+		strcpy(ret_id, id);
 	return role;
+}
+
+bool em_tokens_is_valid(struct em_tokens *tokens, const char *id, int64_t now_us)
+{
+	bool valid;
+	int i;
+
+	pthread_mutex_lock(&tokens->lock);
+	i = find_row(tokens, id);
+	valid = i >= 0 && !has_expired(&tokens->rows[i].token, now_us);
+	pthread_mutex_unlock(&tokens->lock);
+	return valid;
 }

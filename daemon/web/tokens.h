@@ -59,5 +59,11 @@ int em_tokens_create(struct em_tokens *tokens, const char *name, enum em_role ro
 int em_tokens_revoke(struct em_tokens *tokens, const char *id);
 /* Copies all of them, oldest first; how many. */
 unsigned em_tokens_list(struct em_tokens *tokens, struct em_token ret[EM_TOKENS_MAX]);
-/* The role of who holds this secret, EM_ROLE_NONE for nobody we know. Notes the use. */
-enum em_role em_tokens_check(struct em_tokens *tokens, const char *secret, int64_t now_us);
+/*
+ * The role of who holds this secret, EM_ROLE_NONE for nobody we know; ret_id (may be NULL) is only
+ * written for those we know. Notes the use.
+ */
+enum em_role em_tokens_check(struct em_tokens *tokens, const char *secret, int64_t now_us,
+			     char ret_id[EM_TOKEN_ID_SIZE]);
+/* Is the token that was checked once still valid? */
+bool em_tokens_is_valid(struct em_tokens *tokens, const char *id, int64_t now_us);

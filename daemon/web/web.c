@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "daemon/web/metrics.h"
 #include "daemon/web/openapi.h"
 #include "daemon/web/peer.h"
+#include "daemon/web/stream.h"
+#include "daemon/web/tls.h"
 #include "daemon/web/tokens.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
@@ -21,7 +24,7 @@
 
 struct em_web {
 	struct em_shared shared;
-	struct em_listener *unix_listener, *tcp_listener;
+	struct em_listener *unix_listener, *tcp_listener, *https_listener;
 	char *socket;  /* path to remove at the end; NULL = none */
 	char *version;
 };
@@ -38,8 +41,13 @@ struct em_web *em_web_stop(struct em_web *web)
 	/* Whoever waits in the pool gets an answer: a listener cannot be stopped before. */
 	if (web->shared.pool)
 		em_pool_end(web->shared.pool);
+	if (web->shared.streams)
+		em_streams_end(web->shared.streams);
 	em_listener_stop(web->unix_listener);
 	em_listener_stop(web->tcp_listener);
+	em_listener_stop(web->https_listener);
+	em_streams_free(web->shared.streams);
+	em_tls_free(web->shared.tls);
 	em_pool_free(web->shared.pool);
 	em_guard_free(web->shared.guard);
 	em_tokens_free(web->shared.context.tokens);
@@ -71,6 +79,16 @@ static int make_context(struct em_web *web, const struct em_web_config *config,
 	return context->metrics && context->openapi ? 0 : -ENOMEM;
 }
 
+/* As health tells it. */
+static void note_listener(struct em_web *web, const char *kind, const char *address)
+{
+	struct em_context *context = &web->shared.context;
+	struct em_listener_info *info = &context->listeners[context->listener_count++];
+
+	info->kind = kind;
+	snprintf(info->address, sizeof(info->address), "%s", address);
+}
+
 static int listen_unix(struct em_web *web, const char *path, const char **ret_message)
 {
 	em_cleanup(em_freep) char *copy = strdup(path);
@@ -82,7 +100,8 @@ static int listen_unix(struct em_web *web, const char *path, const char **ret_me
 	if (r < 0)
 		return r;
 	web->socket = em_steal(copy);
-	return em_listener_start(&web->unix_listener, &web->shared, fd, 0);
+	note_listener(web, "unix", path);
+	return em_listener_start(&web->unix_listener, &web->shared, EM_LISTENER_UNIX, fd, 0);
 }
 
 static int listen_tcp(struct em_web *web, const char *text, const char **ret_message)
@@ -92,7 +111,57 @@ static int listen_tcp(struct em_web *web, const char *text, const char **ret_mes
 
 	if (r < 0)
 		return r;
-	return em_listener_start(&web->tcp_listener, &web->shared, fd, port);
+	note_listener(web, "tcp", text);
+	return em_listener_start(&web->tcp_listener, &web->shared, EM_LISTENER_LOOPBACK, fd, port);
+}
+
+static void note_expiry(struct em_web *web)
+{
+	int64_t expires = em_tls_expires_us(web->shared.tls);
+
+	web->shared.context.certificate_expires_us = expires;
+	if (expires && expires <= em_realtime_us())
+		em_warning("the certificate for HTTPS has expired: clients will refuse it");
+}
+
+static int listen_https(struct em_web *web, const struct em_web_config *config,
+			const char **ret_message)
+{
+	char message[EM_TLS_MESSAGE_SIZE];
+	uint16_t port = 0;
+	int fd = -1, r;
+
+	r = em_tls_new(&web->shared.tls, config->certificate ? config->certificate : "",
+		       config->key ? config->key : "", message);
+	if (r < 0) {
+		em_error("HTTPS on %s: %s", config->https_listen, message);
+		*ret_message = "HTTPS needs a certificate and its key that can be read";
+		return r;
+	}
+	note_expiry(web);
+	r = em_listen_network(config->https_listen, &fd, &port, ret_message);
+	if (r < 0)
+		return r;
+	note_listener(web, "https", config->https_listen);
+	return em_listener_start(&web->https_listener, &web->shared, EM_LISTENER_NETWORK, fd, port);
+}
+
+int em_web_reload_certificate(struct em_web *web, const char **ret_message)
+{
+	char message[EM_TLS_MESSAGE_SIZE];
+	int r;
+
+	if (!web->shared.tls)
+		return 0;
+	r = em_tls_reload(web->shared.tls, message);
+	if (r < 0) {
+		em_error("HTTPS: %s", message);
+		*ret_message = "the certificate for HTTPS cannot be read again; the old one stays "
+			       "in use";
+		return r;
+	}
+	note_expiry(web);
+	return 0;
 }
 
 /* Without a group there is still root, and emberd's own user. */
@@ -132,11 +201,15 @@ static int start(struct em_web *web, const struct em_web_config *config, const c
 		r = em_pool_new(&web->shared.pool);
 	if (r == 0)
 		r = open_tokens(web, config->tokens, ret_message);
+	if (r == 0)
+		r = em_streams_new(&web->shared.streams, &web->shared.context, web->shared.guard);
 	find_admins(web, config->admin_group);
 	if (r == 0 && config->socket)
 		r = listen_unix(web, config->socket, ret_message);
 	if (r == 0 && config->listen && *config->listen)
 		r = listen_tcp(web, config->listen, ret_message);
+	if (r == 0 && config->https_listen && *config->https_listen)
+		r = listen_https(web, config, ret_message);
 	return r;
 }
 

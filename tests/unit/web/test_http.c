@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
+#include <grp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "daemon/drives/history.h"
 #include "daemon/web/guard.h"
@@ -24,10 +27,11 @@
 
 #define PATIENCE_MS 20000
 
-static char dir[64], path[96], address[32], host[64];
+static char dir[64], path[96], tokens[96], address[32], host[64];
 static uint16_t port;
 static struct em_hub *hub;
 static struct em_store *store;
+static struct em_event_log *events;
 static struct em_web *web;
 
 static uint16_t free_port(void)
@@ -53,18 +57,24 @@ static void open_store(void)
 
 static void start(void)
 {
-	struct em_web_config config = { .socket = path, .listen = address, .version = "1.2.3" };
+	struct em_web_config config = { .socket = path,
+					.listen = address,
+					.version = "1.2.3",
+					.tokens = tokens,
+					.admin_group = "users" };
 	const char *message = NULL;
 
 	strcpy(dir, "/tmp/ember-http-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/socket", dir);
+	snprintf(tokens, sizeof(tokens), "%s/tokens.json", dir);
 	port = free_port();
 	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
 	snprintf(host, sizeof(host), "Host: %s\r\n", address);
 	hub = em_hub_new();
 	em_hub_publish(hub, make_fleet());
 	open_store();
+	config.events = events = em_event_log_new();
 	ck_assert_int_eq(em_web_start(&web, &config, hub, store, &message), 0);
 }
 
@@ -74,6 +84,7 @@ static void stop(void)
 
 	web = em_web_stop(web);
 	ck_assert_int_eq(access(path, F_OK), -1);
+	events = em_event_log_free(events);
 	store = em_store_close(store, 1000000);
 	hub = em_hub_free(hub);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
@@ -201,6 +212,8 @@ START_TEST(every_route_answers)
 		const char *id = strstr(em_routes[i].path, "{id}");
 		char request[256];
 
+		if (strcmp(em_routes[i].method, "GET"))
+			continue;
 		snprintf(request, sizeof(request), "GET %.*s%s%s%s HTTP/1.1\r\nHost: x\r\n\r\n",
 			 id ? (int)(id - em_routes[i].path) : 200, em_routes[i].path,
 			 id ? "nvme0" : "", id ? id + 4 : "",
@@ -255,6 +268,96 @@ START_TEST(bodies_are_refused_first)
 	       413);
 	expect_tcp(413, "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 9\r\n\r\n");
 	expect(connect_unix(), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400);
+}
+END_TEST
+
+/* A body of so many bytes, which is a token's request with blanks behind it; in chunks or not. */
+static char *post_token(size_t size, bool chunked, const char *name)
+{
+	char head[256], *body = malloc(size + 1), *answer;
+	int fd = connect_unix(), len;
+
+	memset(body, ' ', size);
+	body[size] = '\0';
+	len = sprintf(body, "{\"name\":\"%s\"}", name);
+	body[len] = ' ';
+	snprintf(head, sizeof(head),
+		 chunked ? "POST /v1/tokens HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+			   "\r\n%zx\r\n"
+			 : "POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n",
+		 size);
+	say(fd, head);
+	/* The answer may be there before all is said. */
+	send(fd, body, size, MSG_NOSIGNAL);
+	if (chunked)
+		send(fd, "\r\n0\r\n\r\n", 7, MSG_NOSIGNAL);
+	answer = hear(fd, true);
+	close(fd);
+	free(body);
+	return answer;
+}
+
+static void expect_post(size_t size, bool chunked, const char *name, unsigned status)
+{
+	char *answer = post_token(size, chunked, name);
+
+	ck_assert_msg(status_of(answer) == status, "%zu: %.400s", size, answer);
+	ck_assert(has_header(answer, "\r\nConnection: close\r\n") == (status == 413));
+	free(answer);
+}
+
+START_TEST(a_body_has_its_limit)
+{
+	expect_post(64 << 10, false, "a", 201);
+	expect_post(64 << 10, true, "b", 201);
+	expect_post((64 << 10) + 1, false, "c", 413);
+	expect_post((64 << 10) + 1, true, "d", 413);
+	expect_post(16 << 20, false, "e", 413);
+	expect_post(16 << 20, true, "f", 413);
+	expect(connect_unix(),
+	       "POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+	       "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+	       413);
+	/* Only the unix socket, whoever asks. */
+	expect_tcp(413, "POST /v1/tokens HTTP/1.1\r\n%sContent-Length: 12\r\n\r\n{\"name\":\"x\"}",
+		   host);
+	expect_tcp(403, "GET /v1/tokens HTTP/1.1\r\n%s\r\n", host);
+}
+END_TEST
+
+/* In a child, since one cannot come back from it. The status of GET /v1/tokens. */
+static unsigned ask_as(uid_t uid, gid_t gid, gid_t more)
+{
+	int status;
+	pid_t child;
+
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	child = fork();
+	if (child == 0) {
+		char *answer;
+
+		if (setgroups(1, &more) < 0 || setgid(gid) < 0 || setuid(uid) < 0)
+			_exit(0);
+		answer = talk(connect_unix(), "GET /v1/tokens HTTP/1.1\r\nHost: x\r\n\r\n");
+		_exit((int)(status_of(answer) / 2));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return (unsigned)WEXITSTATUS(status) * 2;
+}
+
+START_TEST(who_may_do_what_is_for_admins)
+{
+	const struct group *admins = getgrnam("users");
+	gid_t gid;
+
+	expect(connect_unix(), "GET /v1/tokens HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+	if (getuid() != 0 || !admins)
+		return;
+	gid = admins->gr_gid;
+	ck_assert_uint_eq(ask_as(0, 0, 0), 200);
+	ck_assert_uint_eq(ask_as(65534, 65534, 65534), 402 /* 403, halved and doubled */);
+	ck_assert_uint_eq(ask_as(65534, gid, gid), 200);
+	ck_assert_uint_eq(ask_as(65534, 65534, gid), 200);
 }
 END_TEST
 
@@ -349,19 +452,19 @@ START_TEST(the_oldest_that_asks_nothing_makes_room)
 	struct em_guarded *g[4];
 	int fds[4][2];
 
-	em_guard_group_init(&two, 2);
+	em_guard_group_init(&two, 2, 0);
 	ck_assert_int_eq(em_guard_new(&guard), 0);
 	for (unsigned i = 0; i < 4; i++)
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds[i]), 0);
-	g[0] = em_guard_add(guard, &two, fds[0][0], 3600 * EM_US_PER_SEC);
-	g[1] = em_guard_add(guard, &two, fds[1][0], 3600 * EM_US_PER_SEC);
+	g[0] = em_guard_add(guard, &two, fds[0][0], 7, 3600 * EM_US_PER_SEC);
+	g[1] = em_guard_add(guard, &two, fds[1][0], 7, 3600 * EM_US_PER_SEC);
 	em_guard_reply(guard, g[0], 3600 * EM_US_PER_SEC);
 	ck_assert(!is_shut(fds[0][1]) && !is_shut(fds[1][1]));
-	g[2] = em_guard_add(guard, &two, fds[2][0], 3600 * EM_US_PER_SEC);
+	g[2] = em_guard_add(guard, &two, fds[2][0], 7, 3600 * EM_US_PER_SEC);
 	ck_assert(!is_shut(fds[0][1]) && is_shut(fds[1][1]) && !is_shut(fds[2][1]));
 	/* The first one's reply was taken; now the third has waited for longer. */
 	em_guard_await(guard, g[0], 3600 * EM_US_PER_SEC);
-	g[3] = em_guard_add(guard, &two, fds[3][0], 3600 * EM_US_PER_SEC);
+	g[3] = em_guard_add(guard, &two, fds[3][0], 7, 3600 * EM_US_PER_SEC);
 	ck_assert(!is_shut(fds[0][1]) && is_shut(fds[2][1]) && !is_shut(fds[3][1]));
 	for (unsigned i = 0; i < 4; i++) {
 		em_guard_remove(guard, g[i]);
@@ -369,6 +472,43 @@ START_TEST(the_oldest_that_asks_nothing_makes_room)
 		close(fds[i][1]);
 	}
 	ck_assert_uint_eq(two.open, 0);
+	em_guard_free(guard);
+}
+END_TEST
+
+START_TEST(an_address_has_its_own_limit)
+{
+	const uint64_t hour = 3600 * EM_US_PER_SEC;
+	struct em_guard_group group;
+	struct em_guard *guard = NULL;
+	struct em_guarded *g[6];
+	int fds[6][2];
+
+	em_guard_group_init(&group, 5, 2);
+	ck_assert_int_eq(em_guard_new(&guard), 0);
+	for (unsigned i = 0; i < 6; i++)
+		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds[i]), 0);
+	g[0] = em_guard_add(guard, &group, fds[0][0], 1, hour);
+	g[1] = em_guard_add(guard, &group, fds[1][0], 2, hour);
+	g[2] = em_guard_add(guard, &group, fds[2][0], 2, hour);
+	ck_assert(!is_shut(fds[1][1]));
+	/* The third of an address costs its own oldest, and nobody else's. */
+	g[3] = em_guard_add(guard, &group, fds[3][0], 2, hour);
+	ck_assert(is_shut(fds[1][1]) && !is_shut(fds[0][1]) && !is_shut(fds[2][1]));
+	/* When both are being answered the one that comes is too many. */
+	em_guard_reply(guard, g[2], hour);
+	em_guard_reply(guard, g[3], hour);
+	g[4] = em_guard_add(guard, &group, fds[4][0], 2, hour);
+	ck_assert(is_shut(fds[4][1]) && !is_shut(fds[2][1]) && !is_shut(fds[3][1]));
+	g[5] = em_guard_add(guard, &group, fds[5][0], 3, hour);
+	ck_assert(!is_shut(fds[5][1]) && !is_shut(fds[0][1]));
+	ck_assert_uint_eq(group.open, 4);
+	for (unsigned i = 0; i < 6; i++) {
+		em_guard_remove(guard, g[i]);
+		close(fds[i][0]);
+		close(fds[i][1]);
+	}
+	ck_assert_uint_eq(group.open, 0);
 	em_guard_free(guard);
 }
 END_TEST
@@ -384,9 +524,9 @@ START_TEST(a_deadline_shuts_the_connection)
 	ck_assert_int_eq(em_guard_new(&guard), 0);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, a), 0);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, b), 0);
-	em_guard_group_init(&group, 9);
-	calm = em_guard_add(guard, &group, b[0], 3600 * EM_US_PER_SEC);
-	late = em_guard_add(guard, &group, a[0], 3600 * EM_US_PER_SEC);
+	em_guard_group_init(&group, 9, 0);
+	calm = em_guard_add(guard, &group, b[0], 7, 3600 * EM_US_PER_SEC);
+	late = em_guard_add(guard, &group, a[0], 7, 3600 * EM_US_PER_SEC);
 	em_guard_await(guard, late, 1);
 	p.fd = a[1];
 	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1);
@@ -578,11 +718,14 @@ int main(void)
 	tcase_add_test(tc, a_connection_serves_many);
 	tcase_add_test(tc, methods);
 	tcase_add_test(tc, bodies_are_refused_first);
+	tcase_add_test(tc, a_body_has_its_limit);
+	tcase_add_test(tc, who_may_do_what_is_for_admins);
 	tcase_add_test(tc, tcp_is_for_this_host);
 	tcase_add_test(tc, odd_requests);
 	tcase_add_test(tc, a_connection_that_goes_half_way);
 	tcase_add_test(tc, slow_clients_do_not_keep_others_out);
 	tcase_add_test(tc, the_oldest_that_asks_nothing_makes_room);
+	tcase_add_test(tc, an_address_has_its_own_limit);
 	tcase_add_test(tc, a_deadline_shuts_the_connection);
 	tcase_add_test(tc, history_of_a_real_store);
 	tcase_add_test(tc, history_without_a_beginning_is_the_newest);

@@ -82,8 +82,8 @@ START_TEST(what_was_made_is_known_also_after_a_restart)
 	ck_assert_str_ne(a, b);
 	ck_assert_str_ne(one.id, two.id);
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(em_tokens_check(tokens, a, NOW_US + 5), EM_ROLE_VIEWER);
-		ck_assert_int_eq(em_tokens_check(tokens, b, NOW_US + 6), EM_ROLE_VIEWER);
+		ck_assert_int_eq(em_tokens_check(tokens, a, NOW_US + 5, NULL), EM_ROLE_VIEWER);
+		ck_assert_int_eq(em_tokens_check(tokens, b, NOW_US + 6, NULL), EM_ROLE_VIEWER);
 		reopen();
 		ck_assert_uint_eq(em_tokens_list(tokens, list), 2);
 		ck_assert_str_eq(list[0].name, "prometheus");
@@ -110,19 +110,19 @@ START_TEST(anything_else_is_nobody)
 	for (size_t i = 0; i < strlen(secret); i++) {
 		strcpy(wrong, secret);
 		wrong[i] = wrong[i] == '0' ? '1' : '0';
-		ck_assert_msg(em_tokens_check(tokens, wrong, NOW_US) == EM_ROLE_NONE, "%zu", i);
+		ck_assert_msg(em_tokens_check(tokens, wrong, NOW_US, NULL) == EM_ROLE_NONE, "%zu", i);
 	}
 	snprintf(wrong, sizeof(wrong), "%s0", secret);
-	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US, NULL), EM_ROLE_NONE);
 	snprintf(wrong, sizeof(wrong), "%.*s", (int)strlen(secret) - 1, secret);
-	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US, NULL), EM_ROLE_NONE);
 	/* The id of one and the key of the other. */
 	snprintf(wrong, sizeof(wrong), "%.*s%s", (int)(strrchr(secret, '_') - secret), secret,
 		 strrchr(other, '_'));
-	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US), EM_ROLE_NONE);
-	ck_assert_int_eq(em_tokens_check(tokens, "", NOW_US), EM_ROLE_NONE);
-	ck_assert_int_eq(em_tokens_check(tokens, "ember_", NOW_US), EM_ROLE_NONE);
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_VIEWER);
+	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US, NULL), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, "", NOW_US, NULL), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, "ember_", NOW_US, NULL), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_VIEWER);
 }
 END_TEST
 
@@ -135,8 +135,10 @@ START_TEST(it_ends_when_it_expires)
 					  &token, secret),
 			 0);
 	reopen();
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US - 1), EM_ROLE_VIEWER);
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US - 1, NULL), EM_ROLE_VIEWER);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US, NULL), EM_ROLE_NONE);
+	ck_assert(em_tokens_is_valid(tokens, token.id, NOW_US + DAY_US - 1));
+	ck_assert(!em_tokens_is_valid(tokens, token.id, NOW_US + DAY_US));
 }
 END_TEST
 
@@ -149,8 +151,9 @@ START_TEST(a_revoked_one_stays_so)
 	ck_assert_int_eq(em_tokens_revoke(tokens, one.id), 0);
 	ck_assert_int_eq(em_tokens_revoke(tokens, one.id), -ENOENT);
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(em_tokens_check(tokens, a, NOW_US), EM_ROLE_NONE);
-		ck_assert_int_eq(em_tokens_check(tokens, b, NOW_US), EM_ROLE_VIEWER);
+		ck_assert_int_eq(em_tokens_check(tokens, a, NOW_US, NULL), EM_ROLE_NONE);
+		ck_assert(!em_tokens_is_valid(tokens, one.id, NOW_US));
+		ck_assert_int_eq(em_tokens_check(tokens, b, NOW_US, NULL), EM_ROLE_VIEWER);
 		ck_assert_uint_eq(em_tokens_list(tokens, list), 1);
 		reopen();
 	}
@@ -183,7 +186,7 @@ START_TEST(names_and_limits)
 	reopen();
 	ck_assert_uint_eq(em_tokens_list(tokens, list), EM_TOKENS_MAX);
 	ck_assert_str_eq(list[EM_TOKENS_MAX - 1].name, name);
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_VIEWER);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_VIEWER);
 	ck_assert_int_eq(em_tokens_revoke(tokens, list[0].id), 0);
 	ck_assert_int_eq(em_tokens_create(tokens, name, EM_ROLE_VIEWER, NOW_US, 0, &token, secret),
 			 -EEXIST);
@@ -220,12 +223,12 @@ START_TEST(a_broken_file_lets_nobody_in)
 	at = strstr(text, "\"sha256\": \"") + 11;
 	*at = 'x';
 	expect_set_aside(text);
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_NONE);
 	*at = '0'; /* a hash, but another one */
 	tokens = em_tokens_free(tokens);
 	write_file(text);
 	reopen();
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_NONE);
 }
 END_TEST
 
@@ -238,13 +241,13 @@ START_TEST(a_disk_that_takes_nothing)
 	snprintf(other, sizeof(other), "%s.new", path);
 	ck_assert_int_eq(mkdir(other, 0700), 0);
 	ck_assert_int_lt(em_tokens_create(tokens, "b", EM_ROLE_VIEWER, NOW_US, 0, &two, unused), 0);
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_VIEWER);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_VIEWER);
 	/* The caller learns that it is not for good, and yet it works at once. */
 	ck_assert_int_lt(em_tokens_revoke(tokens, one.id), 0);
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_NONE);
 	ck_assert_int_eq(rmdir(other), 0);
 	reopen();
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US), EM_ROLE_NONE);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US, NULL), EM_ROLE_NONE);
 }
 END_TEST
 
