@@ -166,7 +166,7 @@ void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message
 	drive->handle = message->drive;
 	em_drive_forget_request(drive);
 	/* Only a new node is a new start; the same one told anew has still missed what it missed. */
-	if (drive->state == EM_STATE_REMOVED)
+	if (em_drive_state_is_gone(drive->state))
 		drive->misses = 0;
 	drive->hold_us = 0;
 	drive->arm = true;
@@ -220,6 +220,24 @@ void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us)
 	em_drive_forget_request(drive);
 	em_drive_set_state(drive, EM_STATE_REMOVED, why, real_us);
 	drive->changed = true;
+}
+
+void em_drive_refresh(struct em_drive *drive, bool refused, uint64_t now_us)
+{
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
+		make_due(&drive->pages[i], refused || em_drive_must_have(i), now_us);
+	make_due(&drive->list, refused, now_us);
+	for (unsigned i = 0; i < drive->namespace_count; i++)
+		make_due(&drive->namespaces[i].page, refused, now_us);
+	drive->hold_us = 0;
+}
+
+void em_drive_retire(struct em_drive *drive, bool retired, int64_t real_us)
+{
+	if (retired)
+		em_drive_set_state(drive, EM_STATE_RETIRED, "taken away on purpose", real_us);
+	else
+		em_drive_set_state(drive, EM_STATE_REMOVED, "not taken away on purpose", real_us);
 }
 
 void em_drive_unwatched(struct em_drive *drive, const char *why, int64_t real_us)

@@ -107,6 +107,10 @@ void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us);
 void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us);
 /* The request that was out will not be answered; an event that it was for still waits. */
 void em_drive_forget_request(struct em_drive *drive);
+/* Everything in the plan is due now; refused: what the drive refused before, too. */
+void em_drive_refresh(struct em_drive *drive, bool refused, uint64_t now_us);
+/* A drive that is gone was taken away on purpose, or was not. */
+void em_drive_retire(struct em_drive *drive, bool retired, int64_t real_us);
 /* The broker stays away: the drive can no longer be watched. */
 void em_drive_unwatched(struct em_drive *drive, const char *why, int64_t real_us);
 void em_drive_set_intervals(struct em_drive *drive, const struct em_poll_intervals *intervals,

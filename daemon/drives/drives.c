@@ -34,6 +34,7 @@ struct em_drives {
 	struct em_hub *hub;
 	struct em_store *store;
 	struct em_event_log *events;
+	struct em_orders *orders;
 	struct em_poll_intervals intervals;
 	struct em_poll_override *overrides;
 	unsigned override_count;
@@ -61,7 +62,7 @@ static int by_device(const void *a, const void *b)
 {
 	const struct em_drive_snap *x = *(struct em_drive_snap *const *)a;
 	const struct em_drive_snap *y = *(struct em_drive_snap *const *)b;
-	int gone = (x->state == EM_STATE_REMOVED) - (y->state == EM_STATE_REMOVED);
+	int gone = em_drive_state_is_gone(x->state) - em_drive_state_is_gone(y->state);
 
 	if (gone != 0)
 		return gone;
@@ -285,7 +286,7 @@ static struct entry **longest_removed(struct em_drives *drives)
 	for (unsigned i = 0; i < drives->count; i++) {
 		const struct em_drive *drive = drives->entries[i]->drive;
 
-		if (drive->handle != 0 || drive->state != EM_STATE_REMOVED)
+		if (drive->handle != 0 || !em_drive_state_is_gone(drive->state))
 			continue;
 		if (!found || drive->state_since_us < (*found)->drive->state_since_us)
 			found = &drives->entries[i];
@@ -483,7 +484,7 @@ static void heard_sync(struct em_drives *drives)
 
 		if (entry->seen && entry->drive->handle != 0)
 			continue;
-		if (entry->drive->state == EM_STATE_REMOVED)
+		if (em_drive_state_is_gone(entry->drive->state))
 			continue;
 		em_drive_gone(entry->drive, "its device node is gone", em_realtime_us());
 		tell(entry->drive, LOG_WARNING, "removed", entry->drive->state_detail);
@@ -613,6 +614,83 @@ static int on_unwatched(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* ---- orders ------------------------------------------------------------------------------ */
+
+static struct entry *by_id(struct em_drives *drives, const char *id)
+{
+	for (unsigned i = 0; i < drives->count; i++) {
+		if (strcmp(drives->entries[i]->drive->id, id) == 0)
+			return drives->entries[i];
+	}
+	return NULL;
+}
+
+static int refuse(struct em_order *order, int error, const char *why)
+{
+	snprintf(order->message, sizeof(order->message), "%s", why);
+	return error;
+}
+
+static int order_refresh(struct entry *entry, struct em_order *order)
+{
+	if (entry->drive->handle == 0)
+		return refuse(order, -EBUSY, "The drive is not there: nothing can be read.");
+	if (!entry->drives->connected)
+		return refuse(order, -EBUSY, "ember-broker is not reachable: nothing can be read.");
+	em_drive_refresh(entry->drive, order->refused, em_monotonic_us());
+	pursue(entry);
+	return 0;
+}
+
+static int order_retire(struct entry *entry, struct em_order *order)
+{
+	if (entry->drive->state == EM_STATE_RETIRED)
+		return 0;
+	if (entry->drive->state != EM_STATE_REMOVED)
+		return refuse(order, -EBUSY, "Only a drive that is removed can be retired.");
+	em_drive_retire(entry->drive, true, em_realtime_us());
+	return 0;
+}
+
+static int order_unretire(struct entry *entry, struct em_order *order)
+{
+	if (entry->drive->state == EM_STATE_REMOVED)
+		return 0;
+	if (entry->drive->state != EM_STATE_RETIRED)
+		return refuse(order, -EBUSY, "The drive is not retired.");
+	em_drive_retire(entry->drive, false, em_realtime_us());
+	return 0;
+}
+
+/* Whoever gave the order looks at the snapshot when it was carried out. */
+static void on_order(void *userdata, struct em_order *order)
+{
+	struct em_drives *drives = userdata;
+	struct entry *entry = by_id(drives, order->drive_id);
+
+	if (!entry) {
+		order->result = refuse(order, -ENOENT, "No such drive.");
+		return;
+	}
+	switch (order->kind) {
+	case EM_ORDER_REFRESH:
+		order->result = order_refresh(entry, order);
+		break;
+	case EM_ORDER_RETIRE:
+		order->result = order_retire(entry, order);
+		break;
+	case EM_ORDER_UNRETIRE:
+		order->result = order_unretire(entry, order);
+		break;
+	}
+	publish(drives);
+}
+
+struct em_orders *em_drives_orders(struct em_drives *drives)
+{
+	return drives->orders;
+}
+
 /* ---- life -------------------------------------------------------------------------------- */
 
 static int restore_drive(void *userdata, const struct em_store_drive *stored)
@@ -709,6 +787,8 @@ int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drive
 	r = set_config(drives, config);
 	if (r == 0)
 		r = add_sources(drives);
+	if (r == 0)
+		r = em_orders_new(&drives->orders, event, on_order, drives);
 	if (r >= 0 && store) {
 		em_store_load_drives(store, restore_drive, drives);
 		em_store_load_pages(store, restore_page, drives);
@@ -728,6 +808,7 @@ struct em_drives *em_drives_free(struct em_drives *drives)
 {
 	if (!drives)
 		return NULL;
+	em_orders_free(drives->orders);
 	em_link_free(drives->link);
 	for (unsigned i = 0; i < drives->count; i++)
 		free_entry(drives->entries[i]);

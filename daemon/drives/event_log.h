@@ -10,7 +10,7 @@
  * Owns:     copies of the newest EM_EVENT_LOG_MAX events.
  * Threads:  add on the loop thread; settled on the store's; all others from any.
  * Blocking: never (a mutex held for a copy).
- * Errors:   -ENOMEM, -ENOENT.
+ * Errors:   -ENOENT, -EBUSY; those of em_store_put_event(), and the event is visible all the same.
  * Limits:   EM_EVENT_LOG_MAX events, EM_EVENT_WATCHERS_MAX watchers.
  */
 #include <stdbool.h>
@@ -56,7 +56,7 @@ struct em_event_log *em_event_log_free(struct em_event_log *log);
 
 /* At start, oldest first: events of an earlier run, visible at once. */
 void em_event_log_restore(struct em_event_log *log, const struct em_event *event);
-/* Gives it id and time and puts it into the store; without one it is visible at once. */
+/* Gives it id, time and kind and puts it into the store; without one it is visible at once. */
 int em_event_log_add(struct em_event_log *log, struct em_store *store,
 		     enum em_event_kind_id kind, struct em_event *event);
 /* em_store_settled_fn; userdata is the log. */
@@ -70,6 +70,7 @@ unsigned em_event_log_read(struct em_event_log *log, int64_t after, struct em_ev
 
 /* fn is called, on any thread and without locks of ours, when events became visible; no blocking. */
 typedef void em_event_log_fn(void *userdata);
+/* -EBUSY: EM_EVENT_WATCHERS_MAX watch already. */
 int em_event_log_watch(struct em_event_log *log, em_event_log_fn *fn, void *userdata);
-/* When it returns, fn is not running and will not be called. */
+/* When it returns, fn is not running and will not be called. Never from within fn. */
 void em_event_log_unwatch(struct em_event_log *log, void *userdata);

@@ -5,13 +5,16 @@ daemon_drives_libember_drives_a_SOURCES = \
 	daemon/drives/drive.c daemon/drives/drive.h daemon/drives/drive_impl.h \
 	daemon/drives/drive_plan.c daemon/drives/drive_reply.c daemon/drives/drive_snap.c \
 	daemon/drives/drives.c daemon/drives/drives.h \
+	daemon/drives/event_log.c daemon/drives/event_log.h \
 	daemon/drives/history.c daemon/drives/history.h \
 	daemon/drives/link.c daemon/drives/link.h \
+	daemon/drives/orders.c daemon/drives/orders.h \
 	daemon/drives/records.c daemon/drives/records.h \
 	daemon/drives/snapshot.c daemon/drives/snapshot.h
 
 if TESTS_WANTED
-drives_tests = tests/unit/drives/test_drive tests/unit/drives/test_snapshot
+drives_tests = tests/unit/drives/test_drive tests/unit/drives/test_event_log \
+	tests/unit/drives/test_orders tests/unit/drives/test_snapshot
 check_PROGRAMS += $(drives_tests)
 TESTS += $(drives_tests)
 drives_test_libs = daemon/drives/libember-drives.a lib/ipc/libember-ipc.a \
@@ -19,6 +22,12 @@ drives_test_libs = daemon/drives/libember-drives.a lib/ipc/libember-ipc.a \
 tests_unit_drives_test_drive_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_drives_test_drive_SOURCES = tests/unit/drives/test_drive.c
 tests_unit_drives_test_drive_LDADD = $(drives_test_libs)
+tests_unit_drives_test_event_log_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_event_log_SOURCES = tests/unit/drives/test_event_log.c
+tests_unit_drives_test_event_log_LDADD = $(drives_test_libs)
+tests_unit_drives_test_orders_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_orders_SOURCES = tests/unit/drives/test_orders.c
+tests_unit_drives_test_orders_LDADD = $(drives_test_libs)
 tests_unit_drives_test_snapshot_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_drives_test_snapshot_SOURCES = tests/unit/drives/test_snapshot.c
 tests_unit_drives_test_snapshot_LDADD = $(drives_test_libs)

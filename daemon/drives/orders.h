@@ -38,6 +38,6 @@ int em_orders_new(struct em_orders **ret, sd_event *event, em_order_fn *fn, void
 struct em_orders *em_orders_free(struct em_orders *orders);
 /*
  * The order's result, or -ETIMEDOUT (monotonic deadline_us; it was not and will not be carried
- * out), -EBUSY too many wait, -ESHUTDOWN.
+ * out), -EBUSY too many wait (without a message), -ESHUTDOWN.
  */
 int em_orders_give(struct em_orders *orders, struct em_order *order, uint64_t deadline_us);

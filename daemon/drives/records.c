@@ -133,9 +133,14 @@ struct em_drive *em_record_restore(const struct em_store_drive *stored)
 	COPY(drive->cntlid, stored->cntlid);
 	drive->first_seen_us = stored->first_seen_us;
 	drive->last_answer_us = stored->last_seen_us;
-	drive->state = EM_STATE_REMOVED;
 	drive->state_since_us = stored->state_since_us;
-	strcpy(drive->state_detail, "not seen since emberd was started");
+	if (strcmp(stored->state, em_drive_state_name(EM_STATE_RETIRED)) == 0) {
+		drive->state = EM_STATE_RETIRED;
+		strcpy(drive->state_detail, "taken away on purpose");
+	} else {
+		drive->state = EM_STATE_REMOVED;
+		strcpy(drive->state_detail, "not seen since emberd was started");
+	}
 	drive->changed = true;
 	return drive;
 }

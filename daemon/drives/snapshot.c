@@ -21,6 +21,11 @@ const char *em_drive_state_name(enum em_drive_state state)
 	return (unsigned)state < EM_STATE_COUNT ? state_names[state] : "unknown";
 }
 
+bool em_drive_state_is_gone(enum em_drive_state state)
+{
+	return state == EM_STATE_REMOVED || state == EM_STATE_RETIRED;
+}
+
 const char *em_read_status_name(enum em_read_status status)
 {
 	return (unsigned)status < EM_READ_COUNT ? status_names[status] : "unknown";
@@ -132,7 +137,7 @@ int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_u
 static bool exactly(const struct em_drive_snap *drive, const char *text)
 {
 	return strcmp(drive->id, text) == 0 || strcmp(drive->serial, text) == 0 ||
-	       (drive->state != EM_STATE_REMOVED && strcmp(drive->device, text) == 0);
+	       (!em_drive_state_is_gone(drive->state) && strcmp(drive->device, text) == 0);
 }
 
 static bool prefixed(const struct em_drive_snap *drive, const char *text)

@@ -31,6 +31,8 @@
 enum em_drive_state { EM_DRIVE_STATES(EM_X) EM_STATE_COUNT };
 #undef EM_X
 const char *em_drive_state_name(enum em_drive_state state);
+/* Removed or retired: nothing can be asked of it. */
+bool em_drive_state_is_gone(enum em_drive_state state);
 
 /* How the last attempt to read a page ended. */
 #define EM_READ_STATUSES(X)                                                                        \
@@ -113,7 +115,7 @@ struct em_snapshot {
 	bool broker_connected;
 	uint64_t broker_requests; /* sent since start */
 	unsigned count;
-	struct em_drive_snap *drives[]; /* by device in natural order, removed ones last */
+	struct em_drive_snap *drives[]; /* by device in natural order, those that are gone last */
 };
 
 struct em_drive_snap *em_drive_snap_new(void); /* zeroed, one reference */

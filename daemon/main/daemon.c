@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
@@ -21,6 +22,7 @@
 
 /* What is queued for the disk gets this long when we end. */
 #define STORE_GRACE_US (5 * EM_US_PER_SEC)
+#define TOKENS_FILE    "tokens.json"
 #define DEFAULT_CONFIG EM_SYSCONFDIR "/emberd.conf"
 
 EM_DEFINE_CLEANUP(struct em_config, em_config_free)
@@ -30,6 +32,7 @@ struct daemon {
 	struct em_config *config;
 	sd_event *event;
 	struct em_hub *hub;
+	struct em_event_log *events;
 	struct em_store *store;
 	struct em_drives *drives;
 	struct em_web *web;
@@ -92,10 +95,26 @@ static void warn_fixed(const struct em_config *before, const struct em_config *a
 {
 	if (strcmp(before->http_socket, after->http_socket) != 0 ||
 	    strcmp(before->http_listen, after->http_listen) != 0 ||
+	    strcmp(before->admin_group, after->admin_group) != 0 ||
+	    strcmp(before->https_listen, after->https_listen) != 0 ||
+	    strcmp(before->https_certificate, after->https_certificate) != 0 ||
+	    strcmp(before->https_key, after->https_key) != 0 ||
 	    strcmp(before->store_directory, after->store_directory) != 0 ||
 	    before->raw_keep_us != after->raw_keep_us ||
+	    before->events_keep_us != after->events_keep_us ||
+	    before->drives.pcie_only != after->drives.pcie_only ||
 	    strcmp(before->drives.broker_socket, after->drives.broker_socket) != 0)
-		em_warning("[http], [store] and [broker] change with the next start only");
+		em_warning("[http], [https], [store], [broker] and [drives] change with the next "
+			   "start only");
+}
+
+/* Of the files that are in use: that they are other files needs a restart. */
+static void reload_certificate(struct daemon *daemon)
+{
+	const char *message = "";
+
+	if (em_web_reload_certificate(daemon->web, &message) < 0)
+		em_warning("%s", message);
 }
 
 static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
@@ -117,6 +136,7 @@ static int on_reload(sd_event_source *source, const struct signalfd_siginfo *inf
 		daemon->config = config;
 		em_notice("configuration read again");
 	}
+	reload_certificate(daemon);
 	sd_notify(0, "READY=1");
 	return 0;
 }
@@ -167,7 +187,9 @@ static int start_loop(struct daemon *daemon)
 static int open_store(struct daemon *daemon)
 {
 	struct em_store_config config = { .directory = daemon->config->store_directory,
-					  .raw_keep_us = daemon->config->raw_keep_us };
+					  .raw_keep_us = daemon->config->raw_keep_us,
+					  .events_settled = em_event_log_settled,
+					  .userdata = daemon->events };
 	const char *message = "";
 	int r;
 
@@ -182,11 +204,26 @@ static int open_store(struct daemon *daemon)
 	return 0;
 }
 
+static int restore_event(void *userdata, const struct em_event *event)
+{
+	em_event_log_restore(userdata, event);
+	return 0;
+}
+
+/* Before the store, whose writer calls it. */
+static int open_events(struct daemon *daemon)
+{
+	daemon->events = em_event_log_new();
+	return daemon->events ? 0 : -ENOMEM;
+}
+
 static int start_web(struct daemon *daemon)
 {
 	struct em_web_config config = { .socket = daemon->config->http_socket,
 					.listen = daemon->config->http_listen,
-					.version = PACKAGE_VERSION };
+					.version = PACKAGE_VERSION,
+					.events = daemon->events,
+					.orders = em_drives_orders(daemon->drives) };
 	const char *message = "";
 	int r = em_web_start(&daemon->web, &config, daemon->hub, daemon->store, &message);
 
@@ -197,15 +234,20 @@ static int start_web(struct daemon *daemon)
 
 static int start_rooms(struct daemon *daemon)
 {
-	int r = open_store(daemon);
+	int r = open_events(daemon);
 
+	if (r == 0)
+		r = open_store(daemon);
 	if (r < 0)
 		return r;
+	if (daemon->store)
+		em_store_load_events(daemon->store, EM_EVENT_LOG_MAX, restore_event,
+				     daemon->events);
 	daemon->hub = em_hub_new();
 	if (!daemon->hub)
 		return -ENOMEM;
 	r = em_drives_new(&daemon->drives, daemon->event, &daemon->config->drives, daemon->hub,
-			  daemon->store, NULL);
+			  daemon->store, daemon->events);
 	if (r < 0) {
 		em_error("cannot watch drives: %s", strerror(-r));
 		return r;
@@ -218,6 +260,7 @@ static void stop_rooms(struct daemon *daemon)
 	em_web_stop(daemon->web);
 	em_drives_free(daemon->drives);
 	em_store_close(daemon->store, STORE_GRACE_US);
+	em_event_log_free(daemon->events);
 	em_hub_free(daemon->hub);
 	sd_event_unref(daemon->event);
 	em_config_free(daemon->config);
