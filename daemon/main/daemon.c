@@ -188,6 +188,7 @@ static int open_store(struct daemon *daemon)
 {
 	struct em_store_config config = { .directory = daemon->config->store_directory,
 					  .raw_keep_us = daemon->config->raw_keep_us,
+					  .events_keep_us = daemon->config->events_keep_us,
 					  .events_settled = em_event_log_settled,
 					  .userdata = daemon->events };
 	const char *message = "";
@@ -219,14 +220,27 @@ static int open_events(struct daemon *daemon)
 
 static int start_web(struct daemon *daemon)
 {
-	struct em_web_config config = { .socket = daemon->config->http_socket,
-					.listen = daemon->config->http_listen,
+	const struct em_config *from = daemon->config;
+	em_cleanup(em_freep) char *tokens = NULL;
+	struct em_web_config config = { .socket = from->http_socket,
+					.admin_group = from->admin_group,
+					.listen = from->http_listen,
+					.https_listen = from->https_listen,
+					.certificate = from->https_certificate,
+					.key = from->https_key,
 					.version = PACKAGE_VERSION,
 					.events = daemon->events,
 					.orders = em_drives_orders(daemon->drives) };
 	const char *message = "";
-	int r = em_web_start(&daemon->web, &config, daemon->hub, daemon->store, &message);
+	int r;
 
+	/* Beside the database and not in it: a broken database must not lock everybody out. */
+	if (asprintf(&tokens, "%s/" TOKENS_FILE, from->store_directory) < 0) {
+		tokens = NULL;
+		return -ENOMEM;
+	}
+	config.tokens = tokens;
+	r = em_web_start(&daemon->web, &config, daemon->hub, daemon->store, &message);
 	if (r < 0)
 		em_error("cannot answer over HTTP: %s", message);
 	return r;

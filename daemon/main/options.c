@@ -18,9 +18,14 @@
 #define PLACE(member) offsetof(struct em_config, member), sizeof(((struct em_config *)0)->member)
 
 const struct em_option_section em_option_sections[] = {
-	{ "http", "Where emberd answers.", false },
+	{ "http", "Where emberd answers on this host.", false },
+	{ "https",
+	  "Where emberd answers the network: read-only, over TLS, to who has a token of \"emberctl "
+	  "token create\".",
+	  false },
 	{ "store", "History.", false },
 	{ "broker", "The way to the drives.", false },
+	{ "drives", "Which drives are watched.", false },
 	{ "poll",
 	  "How often each page of a drive is read, unless something happens before. A section "
 	  "[drive SERIAL] sets the same keys for one drive.",
@@ -35,16 +40,32 @@ const struct em_option em_options[] = {
 	{ "http", "listen", EM_OPTION_LISTEN, PLACE(http_listen), 0, 0, "",
 	  "Also answer on this loopback address and port, such as 127.0.0.1:9980 or [::1]:9980. "
 	  "Empty: no TCP." },
+	{ "http", "admin_group", EM_OPTION_NAME, PLACE(admin_group), 0, 0, "ember-admin",
+	  "Members of this group may change things over the unix socket, like root. Empty: only root." },
+	{ "https", "listen", EM_OPTION_NETWORK, PLACE(https_listen), 0, 0, "",
+	  "The address and port, such as 0.0.0.0:9443, [::]:9443 (IPv6 and IPv4) or 192.0.2.7:9443. "
+	  "Empty: none." },
+	{ "https", "certificate", EM_OPTION_PATH, PLACE(https_certificate), 0, 0,
+	  "/etc/ember/tls/cert.pem",
+	  "The certificate and those of its issuers, in PEM. The user ember must be able to read it. A "
+	  "reload reads it again." },
+	{ "https", "key", EM_OPTION_PATH, PLACE(https_key), 0, 0, "/etc/ember/tls/key.pem",
+	  "The certificate's private key, in PEM. The user ember must be able to read it, and nobody "
+	  "else should." },
 	{ "store", "directory", EM_OPTION_PATH, PLACE(store_directory), 0, 0, "/var/lib/ember",
 	  "The directory of the database." },
 	{ "store", "raw_keep", EM_OPTION_DURATION, PLACE(raw_keep_us), MIN, 3650 * DAY, "30d",
 	  "How long readings are kept." },
+	{ "store", "events_keep", EM_OPTION_DURATION, PLACE(events_keep_us), MIN, 3650 * DAY, "730d",
+	  "How long events are kept." },
 	{ "broker", "socket", EM_OPTION_PATH, PLACE(drives.broker_socket), 0, 0, EM_IPC_SOCKET,
 	  "The unix socket of ember-broker. A change needs a restart." },
 	{ "broker", "answer_timeout", EM_OPTION_DURATION, PLACE(drives.answer_timeout_us), 1000 * MS, HOUR,
 	  "60s",
 	  "A request that the broker leaves unanswered for so long means that the broker is not "
 	  "working: emberd connects anew. Longer than the broker's own patience with a drive." },
+	{ "drives", "transport", EM_OPTION_TRANSPORT, PLACE(drives.pcie_only), 0, 0, "all",
+	  "Drives of which transports: all, or pcie. A change needs a restart." },
 	{ "poll", "smart_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SMART]), 10 * MS, 7 * DAY, "60s",
 	  "SMART and health information." },
@@ -57,6 +78,15 @@ const struct em_option em_options[] = {
 	{ "poll", "identify_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_IDENTIFY_CTRL]), 10 * MS, 7 * DAY, "1h",
 	  "Identify: the controller, the list of namespaces, each namespace." },
+	{ "poll", "errors_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_ERRORS]), 10 * MS, 7 * DAY, "1h",
+	  "Error log. It is also read as soon as the drive counts more errors." },
+	{ "poll", "effects_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_EFFECTS]), 10 * MS, 7 * DAY, "24h",
+	  "Commands that the drive supports, and their effects." },
+	{ "poll", "sanitize_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_SANITIZE]), 10 * MS, 7 * DAY, "5min",
+	  "Sanitize status. It is read at least every 30s while a sanitize goes on." },
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
 	  "The least important messages that are logged: error, warning, notice, info or debug." },
 };
@@ -103,21 +133,60 @@ static int parse_path(const struct em_option *option, const char *text, void *ta
 }
 
 /* Nothing passes here that the listener would refuse. */
-static int parse_listen(const struct em_option *option, const char *text, void *target,
-			char *reason)
+static bool is_address(const struct em_option *option, const char *text)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
 	uint16_t port;
 
-	if (text[0] && (strlen(text) >= option->size ||
-			em_listen_parse(text, &address, &len, &port) < 0)) {
-		snprintf(reason, EM_OPTION_REASON_SIZE,
-			 "write a loopback address and a port, such as 127.0.0.1:9980 or "
-			 "[::1]:9980, or nothing");
+	if (strlen(text) >= option->size)
+		return false;
+	if (option->type == EM_OPTION_NETWORK)
+		return em_listen_parse_network(text, &address, &len, &port) == 0;
+	return em_listen_parse(text, &address, &len, &port) == 0;
+}
+
+static int parse_listen(const struct em_option *option, const char *text, void *target,
+			char *reason)
+{
+	if (text[0] && !is_address(option, text)) {
+		snprintf(reason, EM_OPTION_REASON_SIZE, "%s",
+			 option->type == EM_OPTION_NETWORK ?
+				 "write an address and a port, such as 0.0.0.0:9443 or "
+				 "[::]:9443, or nothing" :
+				 "write a loopback address and a port, such as 127.0.0.1:9980 or "
+				 "[::1]:9980, or nothing; for the network there is [https]");
 		return -EINVAL;
 	}
 	strcpy(target, text);
+	return 0;
+}
+
+/* What adduser takes, and names of other services too; whether it exists is the user's to judge. */
+static int parse_name(const struct em_option *option, const char *text, void *target, char *reason)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.@\\-";
+
+	if (strlen(text) >= option->size || text[strspn(text, allowed)] || text[0] == '-') {
+		snprintf(reason, EM_OPTION_REASON_SIZE,
+			 "write a name of at most %zu letters, digits, _ . @ and -, or nothing",
+			 option->size - 1);
+		return -EINVAL;
+	}
+	strcpy(target, text);
+	return 0;
+}
+
+static int parse_transport(const char *text, void *target, char *reason)
+{
+	bool pcie_only = strcmp(text, "pcie") == 0;
+
+	if (!pcie_only && strcmp(text, "all") != 0) {
+		snprintf(reason, EM_OPTION_REASON_SIZE, "write all or pcie");
+		return -EINVAL;
+	}
+	*(bool *)target = pcie_only;
 	return 0;
 }
 
@@ -155,11 +224,16 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 	case EM_OPTION_PATH:
 		return parse_path(option, text, target, reason);
 	case EM_OPTION_LISTEN:
+	case EM_OPTION_NETWORK:
 		return parse_listen(option, text, target, reason);
 	case EM_OPTION_DURATION:
 		return parse_duration(option, text, target, reason);
+	case EM_OPTION_NAME:
+		return parse_name(option, text, target, reason);
 	case EM_OPTION_LEVEL:
 		return parse_level(text, target, reason);
+	case EM_OPTION_TRANSPORT:
+		return parse_transport(text, target, reason);
 	}
 	return -EINVAL;
 }

@@ -101,7 +101,16 @@ static void check_defaults(void)
 	ck_assert_uint_eq(page_us[EM_PAGE_FIRMWARE], 3600 * SECOND);
 	ck_assert_uint_eq(page_us[EM_PAGE_IDENTIFY_CTRL], 3600 * SECOND);
 	ck_assert_uint_eq(page_us[EM_PAGE_IDENTIFY_NS], 3600 * SECOND);
+	ck_assert_uint_eq(page_us[EM_PAGE_ERRORS], 3600 * SECOND);
+	ck_assert_uint_eq(page_us[EM_PAGE_EFFECTS], 86400 * SECOND);
+	ck_assert_uint_eq(page_us[EM_PAGE_SANITIZE], 300 * SECOND);
 	ck_assert_uint_eq(config->drives.override_count, 0);
+	ck_assert(!config->drives.pcie_only);
+	ck_assert_str_eq(config->admin_group, "ember-admin");
+	ck_assert_str_eq(config->https_listen, "");
+	ck_assert_str_eq(config->https_certificate, "/etc/ember/tls/cert.pem");
+	ck_assert_str_eq(config->https_key, "/etc/ember/tls/key.pem");
+	ck_assert_uint_eq(config->events_keep_us, 730 * 86400 * SECOND);
 	ck_assert_int_eq(config->log_level, LOG_INFO);
 }
 
@@ -144,6 +153,24 @@ START_TEST(every_option_is_read)
 }
 END_TEST
 
+START_TEST(options_of_the_network_are_read)
+{
+	write_main("[http]\nadmin_group=storage\n[https]\nlisten=[::]:9443\ncertificate=/c.pem\n"
+		   "key=/k.pem\n[store]\nevents_keep=1d\n[drives]\ntransport=pcie\n"
+		   "[poll]\nerrors_interval=1s\neffects_interval=2s\nsanitize_interval=3s\n");
+	load();
+	ck_assert_str_eq(config->admin_group, "storage");
+	ck_assert_str_eq(config->https_listen, "[::]:9443");
+	ck_assert_str_eq(config->https_certificate, "/c.pem");
+	ck_assert_str_eq(config->https_key, "/k.pem");
+	ck_assert_uint_eq(config->events_keep_us, 86400 * SECOND);
+	ck_assert(config->drives.pcie_only);
+	ck_assert_uint_eq(config->drives.intervals.page_us[EM_PAGE_ERRORS], 1 * SECOND);
+	ck_assert_uint_eq(config->drives.intervals.page_us[EM_PAGE_EFFECTS], 2 * SECOND);
+	ck_assert_uint_eq(config->drives.intervals.page_us[EM_PAGE_SANITIZE], 3 * SECOND);
+}
+END_TEST
+
 START_TEST(drop_ins_win_in_the_order_of_their_names)
 {
 	write_main("[http]\nsocket=/main\n[log]\nlevel=error\n[store]\ndirectory=/main\n");
@@ -171,6 +198,18 @@ START_TEST(an_error_in_a_drop_in_names_it)
 	write_drop_in("50-x.conf", "[log]\n\nlevel=loud\n");
 	snprintf(path, sizeof(path), "%s/50-x.conf", drop_in);
 	check_bad_at(path, 3, "level=loud: write error, warning, notice, info or debug");
+	write_drop_in("50-x.conf", "[log]\nloudness=3\n");
+	check_bad_at(path, 2, "unknown key \"loudness\" in [log]");
+	write_drop_in("50-x.conf", "\n[logs]\n");
+	check_bad_at(path, 2, "unknown section [logs]");
+	write_drop_in("50-x.conf", "[log]\nlevel=info\nlevel=info\n");
+	check_bad_at(path, 3, "set already in line 2");
+	write_drop_in("50-x.conf", "[log]\nlevel info\n");
+	check_bad_at(path, 2, "KEY=VALUE");
+	/* The same key in two files is what drop-ins are for. */
+	write_drop_in("50-x.conf", "[log]\nlevel=debug\n");
+	load();
+	ck_assert_int_eq(config->log_level, LOG_DEBUG);
 }
 END_TEST
 
@@ -201,7 +240,7 @@ END_TEST
 
 START_TEST(what_is_not_understood_is_an_error)
 {
-	check_bad("[htp]\n", 1, "unknown section [htp]; there are [http], [store]");
+	check_bad("[htp]\n", 1, "unknown section [htp]; there are [http], [https]");
 	check_bad("[http]\nsocket=/a\nsoket=/b\n", 3,
 		  "unknown key \"soket\" in [http]; there are socket, listen");
 	check_bad("[drive S]\nlevel=info\n", 2,
@@ -248,6 +287,12 @@ START_TEST(bad_values_are_errors)
 	check_bad("[drive A]\nsmart_interval=0\n", 2, "from 10ms");
 	check_bad("[store]\nraw_keep=1s\n", 2, "such as 30d");
 	check_bad("[log]\nlevel=\n", 2, "write error, warning");
+	check_bad("[https]\nlisten=9443\n", 2, "such as 0.0.0.0:9443");
+	check_bad("[https]\nlisten=host.example:9443\n", 2, "such as 0.0.0.0:9443");
+	check_bad("[https]\nkey=key.pem\n", 2, "begins with /");
+	check_bad("[http]\nadmin_group=a b\n", 2, "write a name");
+	check_bad("[http]\nadmin_group=-a\n", 2, "write a name");
+	check_bad("[drives]\ntransport=tcp\n", 2, "write all or pcie");
 }
 END_TEST
 
@@ -339,6 +384,7 @@ int main(void)
 	tcase_add_test(tcase, without_a_file_all_is_default);
 	tcase_add_test(tcase, a_named_file_must_exist);
 	tcase_add_test(tcase, every_option_is_read);
+	tcase_add_test(tcase, options_of_the_network_are_read);
 	tcase_add_test(tcase, drop_ins_win_in_the_order_of_their_names);
 	tcase_add_test(tcase, an_error_in_a_drop_in_names_it);
 	tcase_add_test(tcase, a_drive_has_options_of_its_own);
