@@ -25,10 +25,11 @@ struct em_db {
 	dev_t device;
 	ino_t inode;
 	sqlite3_stmt *begin, *commit, *rollback, *drive_put, *name_put, *name_trim, *page_put;
+	sqlite3_stmt *event_put, *capability_put, *capability_remove;
 	sqlite3_stmt **row_insert; /* one per table */
 };
 
-static const char *const own_tables[] = { "drive", "device_name", "page" };
+static const char *const own_tables[] = { "drive", "device_name", "page", "event", "capability" };
 static const char *const own_columns[] = { "drive", "nsid", "at" };
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -78,6 +79,9 @@ void em_db_explain(int err, const char *path, char message[EM_DB_MESSAGE_SIZE])
 		break;
 	case -EACCES:
 		why = "it cannot be opened; check its directory, owner and mode";
+		break;
+	case -EIO:
+		why = "it cannot be read or written; look into the kernel's log for its disk";
 		break;
 	case -EUCLEAN:
 		why = "it is no valid database";
@@ -289,6 +293,9 @@ static int prepare_statements(struct em_db *db)
 		{ em_sql_device_name_put, &db->name_put },
 		{ em_sql_device_name_trim, &db->name_trim },
 		{ em_sql_page_put, &db->page_put },
+		{ em_sql_event_put, &db->event_put },
+		{ em_sql_capability_put, &db->capability_put },
+		{ em_sql_capability_remove, &db->capability_remove },
 	};
 	const struct em_db_description *about = db->about;
 	int r = 0;
@@ -548,4 +555,38 @@ int em_db_put_drive(struct em_db *db, const struct em_store_drive *drive)
 		sqlite3_bind_int64(put, slot++, times[i]);
 	r = run(put);
 	return r < 0 ? r : put_name(db, drive);
+}
+
+int em_db_put_event(struct em_db *db, const struct em_event *event)
+{
+	sqlite3_stmt *put = db->event_put;
+	int slot = 1;
+
+	sqlite3_bind_int64(put, slot++, event->id);
+	sqlite3_bind_int64(put, slot++, event->at_us);
+	sqlite3_bind_text(put, slot++, event->kind, -1, SQLITE_STATIC);
+	sqlite3_bind_text(put, slot++, event->drive, -1, SQLITE_STATIC);
+	sqlite3_bind_text(put, slot++, event->device, -1, SQLITE_STATIC);
+	sqlite3_bind_text(put, slot++, event->serial, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(put, slot++, event->nsid);
+	sqlite3_bind_text(put, slot++, event->subject, -1, SQLITE_STATIC);
+	sqlite3_bind_text(put, slot++, event->old_value, -1, SQLITE_STATIC);
+	sqlite3_bind_text(put, slot++, event->new_value, -1, SQLITE_STATIC);
+	sqlite3_bind_text(put, slot++, event->summary, -1, SQLITE_STATIC);
+	return run(put);
+}
+
+int em_db_put_capability(struct em_db *db, const struct em_queue_capability *item)
+{
+	const struct em_store_capability *capability = &item->capability;
+	sqlite3_stmt *statement = item->remove ? db->capability_remove : db->capability_put;
+
+	sqlite3_bind_text(statement, 1, capability->model, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 2, capability->firmware, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 3, capability->page, -1, SQLITE_STATIC);
+	if (!item->remove) {
+		sqlite3_bind_int(statement, 4, capability->nvme_status);
+		sqlite3_bind_int64(statement, 5, capability->at_us);
+	}
+	return run(statement);
 }

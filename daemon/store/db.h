@@ -47,6 +47,8 @@ void em_db_rollback(struct em_db *db);
 int em_db_put_row(struct em_db *db, const struct em_queue_row *row);
 int em_db_put_page(struct em_db *db, const struct em_queue_page *page);
 int em_db_put_drive(struct em_db *db, const struct em_store_drive *drive);
+int em_db_put_event(struct em_db *db, const struct em_event *event);
+int em_db_put_capability(struct em_db *db, const struct em_queue_capability *item);
 
 /* What an error of this file means, for people. */
 void em_db_explain(int err, const char *path, char message[EM_DB_MESSAGE_SIZE]);

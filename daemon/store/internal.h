@@ -16,10 +16,14 @@ struct em_store {
 
 	/* Under lock. */
 	pthread_mutex_t lock;
-	pthread_cond_t wake;	 /* for the writer: something was put, or stop */
-	pthread_cond_t finished; /* for close: done is set */
+	pthread_cond_t wake; /* for the writer: something was put, or stop */
+	pthread_cond_t
+		progress; /* for close and flush: a write ended one way or the other, or done */
 	struct em_queue queue;
 	uint64_t in_flight, written, refused;
+	uint64_t puts,
+		puts_safe;   /* how many puts there were, and up to which they are on the disk */
+	uint64_t failures;   /* attempts to write */
 	uint64_t stop_at_us; /* monotonic; when stopping: give up then */
 	bool stopping, done;
 	bool ok;
@@ -28,6 +32,9 @@ struct em_store {
 
 	/* The writer's alone (and em_store_open's, before the thread runs). */
 	pthread_t thread;
+	em_store_settled_fn *settled_fn; /* NULL ok */
+	void *settled_userdata;
+	int64_t event_settled; /* the last id that was told */
 	struct em_db *db;
 	struct em_retention retention;
 	uint64_t retry_at_us, prune_at_us, set_aside_at_us;

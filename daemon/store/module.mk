@@ -4,10 +4,13 @@ daemon_store_libember_store_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 daemon_store_libember_store_a_SOURCES = \
 	daemon/store/db.c \
 	daemon/store/db.h \
+	daemon/store/events.c \
 	daemon/store/internal.h \
+	daemon/store/load.c \
 	daemon/store/queue.c \
 	daemon/store/queue.h \
 	daemon/store/reader.c \
+	daemon/store/reader.h \
 	daemon/store/retention.c \
 	daemon/store/retention.h \
 	daemon/store/sql.c \
@@ -22,7 +25,11 @@ nodist_daemon_store_libember_store_a_SOURCES = \
 # The SQL files as C strings. Migrations first and in their order.
 ember_sql = \
 	schema/0001-base.sql \
+	schema/0002-events.sql \
 	schema/query/begin.sql \
+	schema/query/capability_all.sql \
+	schema/query/capability_put.sql \
+	schema/query/capability_remove.sql \
 	schema/query/commit.sql \
 	schema/query/connection_setup.sql \
 	schema/query/copy_to.sql \
@@ -30,6 +37,14 @@ ember_sql = \
 	schema/query/device_name_trim.sql \
 	schema/query/drive_all.sql \
 	schema/query/drive_put.sql \
+	schema/query/event_last.sql \
+	schema/query/event_newest.sql \
+	schema/query/event_prune.sql \
+	schema/query/event_put.sql \
+	schema/query/event_range.sql \
+	schema/query/event_range_drive.sql \
+	schema/query/event_range_drive_newest.sql \
+	schema/query/event_range_newest.sql \
 	schema/query/object_count.sql \
 	schema/query/page_all.sql \
 	schema/query/page_put.sql \
@@ -63,6 +78,8 @@ $(daemon_store_libember_store_a_OBJECTS): daemon/store/sql-text.h
 if TESTS_WANTED
 ember_store_tests = \
 	tests/unit/store/test_db \
+	tests/unit/store/test_events \
+	tests/unit/store/test_load \
 	tests/unit/store/test_queue \
 	tests/unit/store/test_reader \
 	tests/unit/store/test_retention \
@@ -77,6 +94,12 @@ ember_store_test_libs = daemon/store/libember-store.a lib/base/libember-base.a \
 tests_unit_store_test_db_SOURCES = tests/unit/store/test_db.c tests/unit/store/fixture.h
 tests_unit_store_test_db_CPPFLAGS = $(ember_store_test_cppflags)
 tests_unit_store_test_db_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_events_SOURCES = tests/unit/store/test_events.c tests/unit/store/fixture.h
+tests_unit_store_test_events_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_events_LDADD = $(ember_store_test_libs)
+tests_unit_store_test_load_SOURCES = tests/unit/store/test_load.c tests/unit/store/fixture.h
+tests_unit_store_test_load_CPPFLAGS = $(ember_store_test_cppflags)
+tests_unit_store_test_load_LDADD = $(ember_store_test_libs)
 tests_unit_store_test_queue_SOURCES = tests/unit/store/test_queue.c
 tests_unit_store_test_queue_CPPFLAGS = $(ember_store_test_cppflags)
 tests_unit_store_test_queue_LDADD = $(ember_store_test_libs)

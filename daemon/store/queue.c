@@ -7,8 +7,9 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/text.h"
 
-#define PAGES_MAX     32768u
-#define ROW_BYTES_MAX (1u << 20)
+#define PAGES_MAX	 32768u
+#define CAPABILITIES_MAX 4096u
+#define ROW_BYTES_MAX	 (1u << 20)
 
 void em_queue_init(struct em_queue *queue, uint64_t max)
 {
@@ -25,6 +26,8 @@ void em_queue_batch_done(struct em_queue_batch *batch)
 	struct em_queue_row *row;
 	struct em_queue_page *page;
 	struct em_queue_drive *drive;
+	struct em_queue_event *event;
+	struct em_queue_capability *capability;
 
 	while ((row = batch->rows)) {
 		batch->rows = row->next;
@@ -37,6 +40,14 @@ void em_queue_batch_done(struct em_queue_batch *batch)
 	while ((drive = batch->drives)) {
 		batch->drives = drive->next;
 		free(drive);
+	}
+	while ((event = batch->events)) {
+		batch->events = event->next;
+		free(event);
+	}
+	while ((capability = batch->capabilities)) {
+		batch->capabilities = capability->next;
+		free(capability);
 	}
 	*batch = (struct em_queue_batch){ 0 };
 }
@@ -301,9 +312,97 @@ int em_queue_put_drive(struct em_queue *queue, const struct em_store_drive *driv
 	return 0;
 }
 
+static void drop_oldest_events(struct em_queue *queue)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+
+	while (waiting->event_count > EM_STORE_EVENTS_MAX) {
+		struct em_queue_event *oldest = waiting->events;
+
+		waiting->events = oldest->next;
+		waiting->event_count--;
+		queue->dropped++;
+		free(oldest);
+	}
+}
+
+int em_queue_put_event(struct em_queue *queue, const struct em_event *event)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_event *item;
+
+	if (event->id <= queue->last_event_id || !event->kind[0])
+		return -EINVAL;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	item->event = *event;
+	if (waiting->events)
+		waiting->last_event->next = item;
+	else
+		waiting->events = item;
+	waiting->last_event = item;
+	waiting->event_count++;
+	queue->last_event_id = event->id;
+	drop_oldest_events(queue);
+	return 0;
+}
+
+static struct em_queue_capability **find_capability(struct em_queue_batch *batch,
+						    const struct em_store_capability *wanted)
+{
+	struct em_queue_capability **p = &batch->capabilities;
+
+	while (*p && (strcmp((*p)->capability.page, wanted->page) != 0 ||
+		      strcmp((*p)->capability.model, wanted->model) != 0 ||
+		      strcmp((*p)->capability.firmware, wanted->firmware) != 0))
+		p = &(*p)->next;
+	return p;
+}
+
+static void add_capability(struct em_queue *queue, struct em_queue_capability *item)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_capability **place = find_capability(waiting, &item->capability);
+	struct em_queue_capability *old = *place;
+
+	item->next = old ? old->next : NULL;
+	*place = item;
+	if (old) {
+		free(old);
+		return;
+	}
+	if (++waiting->capability_count > CAPABILITIES_MAX) {
+		old = waiting->capabilities;
+		waiting->capabilities = old->next;
+		waiting->capability_count--;
+		queue->dropped++;
+		free(old);
+	}
+}
+
+int em_queue_put_capability(struct em_queue *queue, const struct em_store_capability *capability,
+			    bool remove)
+{
+	struct em_queue_capability *item;
+
+	if (!capability->model[0] || !capability->page[0])
+		return -EINVAL;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	item->capability = *capability;
+	item->remove = remove;
+	add_capability(queue, item);
+	return 0;
+}
+
 bool em_queue_is_empty(const struct em_queue *queue)
 {
-	return !queue->waiting.rows && !queue->waiting.pages && !queue->drives_waiting;
+	const struct em_queue_batch *waiting = &queue->waiting;
+
+	return !waiting->rows && !waiting->pages && !queue->drives_waiting && !waiting->events &&
+	       !waiting->capabilities;
 }
 
 void em_queue_repeat_drives(struct em_queue *queue)
@@ -335,23 +434,19 @@ int em_queue_take(struct em_queue *queue, struct em_queue_batch *ret)
 {
 	struct em_queue_batch *waiting = &queue->waiting;
 	struct em_queue_batch batch = { 0 };
-	struct em_queue_drive *known = waiting->drives;
+	struct em_queue_drive *known;
 
 	if (copy_drives(queue, &batch) < 0) {
 		em_queue_batch_done(&batch);
 		return -ENOMEM;
 	}
-	for (struct em_queue_drive *d = known; d; d = d->next)
+	for (struct em_queue_drive *d = waiting->drives; d; d = d->next)
 		d->waiting = false;
 	queue->drives_waiting = false;
-	batch.rows = waiting->rows;
-	batch.last_row = waiting->last_row;
-	batch.row_count = waiting->row_count;
-	batch.pages = waiting->pages;
-	batch.last_page = waiting->last_page;
-	batch.page_count = waiting->page_count;
+	known = em_steal(waiting->drives);
+	*ret = *waiting;
+	ret->drives = batch.drives;
 	*waiting = (struct em_queue_batch){ .drives = known };
-	*ret = batch;
 	return 0;
 }
 
@@ -391,10 +486,39 @@ static void return_drives(struct em_queue *queue, struct em_queue_batch *batch)
 				d->waiting = queue->drives_waiting = true;
 }
 
+static void return_events(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+
+	if (!batch->events)
+		return;
+	batch->last_event->next = waiting->events;
+	if (!waiting->events)
+		waiting->last_event = batch->last_event;
+	waiting->events = em_steal(batch->events);
+	waiting->event_count += batch->event_count;
+	drop_oldest_events(queue);
+}
+
+static void return_capabilities(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	struct em_queue_capability *item;
+
+	while ((item = batch->capabilities)) {
+		batch->capabilities = item->next;
+		if (*find_capability(&queue->waiting, &item->capability))
+			free(item);
+		else
+			add_capability(queue, item);
+	}
+}
+
 void em_queue_return(struct em_queue *queue, struct em_queue_batch *batch)
 {
 	return_rows(queue, batch);
 	return_pages(queue, batch);
 	return_drives(queue, batch);
+	return_events(queue, batch);
+	return_capabilities(queue, batch);
 	em_queue_batch_done(batch);
 }

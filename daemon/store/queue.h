@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /*
- * queue - what waits for the writer: rows in their order, the newest bytes of each page, and the
- * drives that changed. Rows are packed, since many may wait while the disk is out of order.
+ * queue - what waits for the writer: rows and events in their order, the newest bytes of each page,
+ * the drives that changed, and what models refuse. Rows are packed, since many may wait while the
+ * disk is out of order.
  *
  * Owns:     its items; drives are remembered after they were written, so that a new file gets them.
  * Threads:  none of its own; the store's mutex guards it.
  * Blocking: never.
  * Errors:   -ENOMEM, -E2BIG, -EINVAL.
- * Limits:   max rows, PAGES_MAX pages (queue.c), EM_QUEUE_DRIVES_MAX drives; the oldest row or page
- *           makes room and is counted.
+ * Limits:   max rows, PAGES_MAX pages and CAPABILITIES_MAX capabilities (queue.c),
+ *           EM_STORE_EVENTS_MAX events, EM_QUEUE_DRIVES_MAX drives; the oldest of its kind makes
+ *           room and is counted, but for drives.
  */
 #include "daemon/store/store.h"
 
@@ -48,12 +50,25 @@ struct em_queue_drive {
 	struct em_store_drive drive;
 };
 
+struct em_queue_event {
+	struct em_queue_event *next;
+	struct em_event event;
+};
+
+struct em_queue_capability {
+	struct em_queue_capability *next;
+	bool remove;
+	struct em_store_capability capability;
+};
+
 /* What the writer takes out at once. */
 struct em_queue_batch {
 	struct em_queue_row *rows, *last_row;
 	struct em_queue_page *pages, *last_page;
 	struct em_queue_drive *drives; /* copies */
-	uint64_t row_count, page_count;
+	struct em_queue_event *events, *last_event;
+	struct em_queue_capability *capabilities;
+	uint64_t row_count, page_count, event_count, capability_count;
 };
 
 struct em_queue {
@@ -62,6 +77,7 @@ struct em_queue {
 	unsigned drive_count;
 	bool drives_waiting;
 	uint64_t dropped;
+	int64_t last_event_id; /* of all that were put */
 };
 
 void em_queue_init(struct em_queue *queue, uint64_t max);
@@ -72,6 +88,10 @@ int em_queue_put_row(struct em_queue *queue, unsigned table, const char *drive, 
 int em_queue_put_page(struct em_queue *queue, const char *drive, const char *page, uint32_t nsid,
 		      int64_t at_us, const void *data, size_t len);
 int em_queue_put_drive(struct em_queue *queue, const struct em_store_drive *drive);
+/* -EINVAL also for an id that is not greater than the last. */
+int em_queue_put_event(struct em_queue *queue, const struct em_event *event);
+int em_queue_put_capability(struct em_queue *queue, const struct em_store_capability *capability,
+			    bool remove);
 
 bool em_queue_is_empty(const struct em_queue *queue);
 /* Marks all remembered drives to be written again: the file is a new one. */
@@ -79,7 +99,7 @@ void em_queue_repeat_drives(struct em_queue *queue);
 
 /* Everything that waits, handed over. -ENOMEM: the drives stay behind. */
 int em_queue_take(struct em_queue *queue, struct em_queue_batch *ret);
-/* Puts a batch back before what came since; a newer page wins. *batch is empty then. */
+/* Puts a batch back before what came since; a newer page or capability wins. Empties *batch. */
 void em_queue_return(struct em_queue *queue, struct em_queue_batch *batch);
 void em_queue_batch_done(struct em_queue_batch *batch);
 

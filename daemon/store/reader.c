@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/store/internal.h"
+#include "daemon/store/reader.h"
 #include "daemon/store/sql-text.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
@@ -13,15 +13,7 @@
 /* Going from row to row costs a fraction of a seek; so many rows of one step are worth one. */
 #define WALK_MAX 8u
 
-struct em_store_reader {
-	struct em_store *store;
-	sqlite3 *handle;
-	unsigned generation; /* of the file that handle reads */
-	uint64_t deadline_us;
-};
-
-/* To a reader a locked, broken or missing file is all the same: not now. */
-static int reader_errno(int r)
+int em_store_reader_errno(int r)
 {
 	return r == 0 || r == -ETIMEDOUT || r == -ENOMEM ? r : -EAGAIN;
 }
@@ -52,9 +44,6 @@ struct em_store_reader *em_store_reader_close(struct em_store_reader *reader)
 	free(reader);
 	return NULL;
 }
-EM_DEFINE_CLEANUP(struct em_store_reader, em_store_reader_close)
-
-/* Opened at the first use, and again when the writer has a new file. */
 static int connect_reader(struct em_store_reader *reader)
 {
 	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -79,6 +68,14 @@ static int connect_reader(struct em_store_reader *reader)
 	}
 	reader->generation = generation;
 	return 0;
+}
+
+int em_store_reader_begin(struct em_store_reader *reader, uint64_t deadline_us)
+{
+	reader->deadline_us = deadline_us;
+	if (is_past(reader))
+		return -ETIMEDOUT;
+	return em_store_reader_errno(connect_reader(reader));
 }
 
 static bool is_known(const struct em_store *store, const struct em_store_range *range)
@@ -165,7 +162,7 @@ static int give_points(sqlite3_stmt *statement, const struct em_store_range *ran
 		if (r != 0)
 			return r;
 	}
-	r = reader_errno(em_sql_errno(code));
+	r = em_store_reader_errno(em_sql_errno(code));
 	return r == 0 && more ? 1 : r;
 }
 
@@ -225,7 +222,7 @@ static int jump(struct walk *walk)
 	if (code == SQLITE_ROW)
 		r = keep(walk, walk->last);
 	else if (code != SQLITE_DONE)
-		r = reader_errno(em_sql_errno(code));
+		r = em_store_reader_errno(em_sql_errno(code));
 	sqlite3_reset(walk->last);
 	bind_range(walk->rows, walk->range, end, walk->range->to_us);
 	return r;
@@ -261,7 +258,7 @@ static int walk_steps(struct walk *walk)
 		if (r != 0)
 			return r;
 	}
-	r = reader_errno(em_sql_errno(code));
+	r = em_store_reader_errno(em_sql_errno(code));
 	return r == 0 ? give_kept(walk) : r;
 }
 
@@ -279,7 +276,7 @@ static int give_steps(struct em_store_reader *reader, const struct em_store_rang
 		r = em_sql_prepare(reader->handle, em_sql_reading_last, range->table, range->column,
 				   &last);
 	if (r < 0)
-		return reader_errno(r);
+		return em_store_reader_errno(r);
 	walk.rows = rows;
 	walk.last = last;
 	em_buf_init(&walk.value, EM_QUEUE_TEXT_MAX + 64);
@@ -296,114 +293,12 @@ int em_store_history(struct em_store_reader *reader, const struct em_store_range
 
 	if (!is_known(reader->store, range))
 		return -ENOENT;
-	reader->deadline_us = range->deadline_us;
-	if (is_past(reader))
-		return -ETIMEDOUT;
-	r = connect_reader(reader);
+	r = em_store_reader_begin(reader, range->deadline_us);
 	if (r == 0 && range->step_us && !range->newest)
 		return give_steps(reader, range, fn, userdata);
 	if (r == 0)
 		r = prepare_range(reader, range, &statement);
 	if (r < 0)
-		return reader_errno(r);
+		return em_store_reader_errno(r);
 	return give_points(statement, range, fn, userdata);
-}
-
-/* Runs one query over the whole file, calling back per row. */
-typedef int row_fn(void *userdata, sqlite3_stmt *statement);
-
-static int load_all(struct em_store *store, const char *text, row_fn *fn, void *userdata)
-{
-	em_cleanup(em_store_reader_closep) struct em_store_reader *reader = NULL;
-	em_cleanup(em_sql_finalizep) sqlite3_stmt *statement = NULL;
-	int code = SQLITE_OK, r;
-
-	r = em_store_reader_open(store, &reader);
-	if (r == 0)
-		r = connect_reader(reader);
-	if (r == 0)
-		r = em_sql_prepare(reader->handle, text, NULL, NULL, &statement);
-	while (r == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-		r = fn(userdata, statement);
-	return r != 0 ? r : reader_errno(em_sql_errno(code));
-}
-
-static void copy_text(char *dst, size_t size, sqlite3_stmt *statement, int column)
-{
-	const char *text = (const char *)sqlite3_column_text(statement, column);
-
-	snprintf(dst, size, "%s", text ? text : "");
-}
-
-static void copy_identity(struct em_store_drive *drive, sqlite3_stmt *statement, int column)
-{
-	const void *data = sqlite3_column_blob(statement, column);
-	size_t len = (size_t)sqlite3_column_bytes(statement, column);
-
-	if (!data || len > sizeof(drive->identity))
-		len = 0;
-	if (len > 0)
-		memcpy(drive->identity, data, len);
-	drive->identity_len = (unsigned)len;
-}
-
-struct drive_sink {
-	em_store_drive_fn *fn;
-	void *userdata;
-};
-
-static int give_drive(void *userdata, sqlite3_stmt *statement)
-{
-	const struct drive_sink *sink = userdata;
-	struct em_store_drive drive = { 0 };
-	int column = 0;
-
-	copy_text(drive.id, sizeof(drive.id), statement, column++);
-	copy_identity(&drive, statement, column++);
-	copy_text(drive.device, sizeof(drive.device), statement, column++);
-	copy_text(drive.serial, sizeof(drive.serial), statement, column++);
-	copy_text(drive.model, sizeof(drive.model), statement, column++);
-	copy_text(drive.firmware, sizeof(drive.firmware), statement, column++);
-	copy_text(drive.subsystem_nqn, sizeof(drive.subsystem_nqn), statement, column++);
-	copy_text(drive.address, sizeof(drive.address), statement, column++);
-	copy_text(drive.transport, sizeof(drive.transport), statement, column++);
-	copy_text(drive.cntlid, sizeof(drive.cntlid), statement, column++);
-	copy_text(drive.state, sizeof(drive.state), statement, column++);
-	drive.first_seen_us = sqlite3_column_int64(statement, column++);
-	drive.last_seen_us = sqlite3_column_int64(statement, column++);
-	drive.state_since_us = sqlite3_column_int64(statement, column++);
-	return sink->fn(sink->userdata, &drive);
-}
-
-int em_store_load_drives(struct em_store *store, em_store_drive_fn *fn, void *userdata)
-{
-	struct drive_sink sink = { fn, userdata };
-
-	return load_all(store, em_sql_drive_all, give_drive, &sink);
-}
-
-struct page_sink {
-	em_store_page_fn *fn;
-	void *userdata;
-};
-
-static int give_page(void *userdata, sqlite3_stmt *statement)
-{
-	const struct page_sink *sink = userdata;
-	const char *drive = (const char *)sqlite3_column_text(statement, 0);
-	const char *page = (const char *)sqlite3_column_text(statement, 1);
-	const uint8_t *data = sqlite3_column_blob(statement, 4);
-
-	if (!drive || !page)
-		return -ENOMEM;
-	return sink->fn(sink->userdata, drive, page, (uint32_t)sqlite3_column_int64(statement, 2),
-			sqlite3_column_int64(statement, 3), data,
-			(size_t)sqlite3_column_bytes(statement, 4));
-}
-
-int em_store_load_pages(struct em_store *store, em_store_page_fn *fn, void *userdata)
-{
-	struct page_sink sink = { fn, userdata };
-
-	return load_all(store, em_sql_page_all, give_page, &sink);
 }

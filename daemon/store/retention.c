@@ -15,10 +15,15 @@ static void start_walk(struct em_retention *retention)
 	retention->nsid = -1;
 }
 
-void em_retention_init(struct em_retention *retention, uint64_t keep_us)
+void em_retention_init(struct em_retention *retention, uint64_t keep_us, uint64_t events_keep_us)
 {
-	*retention = (struct em_retention){ .keep_us = keep_us };
+	*retention = (struct em_retention){ .keep_us = keep_us, .events_keep_us = events_keep_us };
 	start_walk(retention);
+}
+
+bool em_retention_is_wanted(const struct em_retention *retention)
+{
+	return retention->keep_us > 0 || retention->events_keep_us > 0;
 }
 
 bool em_retention_trusts_clock(struct em_retention *retention, uint64_t mono_us, int64_t real_us,
@@ -89,15 +94,33 @@ static int newest_reading(sqlite3 *db, const char *table, const char *drive, int
 	return em_sql_errno(code);
 }
 
+static int newest_event(sqlite3 *db, int64_t real_us, int64_t *ret)
+{
+	em_cleanup(em_sql_finalizep) sqlite3_stmt *statement = NULL;
+	int code, r;
+
+	r = em_sql_prepare(db, em_sql_event_newest, NULL, NULL, &statement);
+	if (r < 0)
+		return r;
+	sqlite3_bind_int64(statement, 1, real_us);
+	code = sqlite3_step(statement);
+	if (code != SQLITE_ROW)
+		return em_sql_errno(code);
+	*ret = sqlite3_column_int64(statement, 0);
+	return 0;
+}
+
 int em_retention_newest(sqlite3 *db, const struct em_store_table *tables, unsigned table_count,
 			int64_t real_us, int64_t *ret)
 {
 	int64_t newest = 0;
+	int r = newest_event(db, real_us, &newest);
 
+	if (r < 0)
+		return r;
 	for (unsigned i = 0; i < table_count; i++) {
 		char drive[EM_RETENTION_KEY_SIZE] = "";
 		int64_t nsid = -1, at;
-		int r;
 
 		while ((r = next_series(db, tables[i].name, drive, &nsid)) > 0) {
 			r = newest_reading(db, tables[i].name, drive, nsid, real_us, &at);
@@ -128,8 +151,29 @@ static int prune(struct em_retention *retention, sqlite3 *db, const char *table,
 	return r < 0 ? r : sqlite3_changes(db);
 }
 
-int em_retention_step(struct em_retention *retention, sqlite3 *db,
-		      const struct em_store_table *tables, unsigned table_count, int64_t real_us)
+/* 1: there may be more. */
+static int prune_events(const struct em_retention *retention, sqlite3 *db, int64_t real_us)
+{
+	em_cleanup(em_sql_finalizep) sqlite3_stmt *statement = NULL;
+	int64_t newest = 0;
+	int r;
+
+	if (retention->events_keep_us == 0)
+		return 0;
+	r = newest_event(db, real_us, &newest);
+	if (r == 0)
+		r = em_sql_prepare(db, em_sql_event_prune, NULL, NULL, &statement);
+	if (r < 0)
+		return r;
+	sqlite3_bind_int64(statement, 1, newest - (int64_t)retention->events_keep_us);
+	sqlite3_bind_int64(statement, 2, EM_RETENTION_ROWS);
+	r = em_sql_errno(sqlite3_step(statement));
+	return r < 0 ? r : sqlite3_changes(db) > 0;
+}
+
+static int prune_readings(struct em_retention *retention, sqlite3 *db,
+			  const struct em_store_table *tables, unsigned table_count,
+			  int64_t real_us)
 {
 	while (retention->table < table_count) {
 		const char *table = tables[retention->table].name;
@@ -154,6 +198,19 @@ int em_retention_step(struct em_retention *retention, sqlite3 *db,
 			return 1;
 		}
 	}
-	start_walk(retention);
 	return 0;
+}
+
+int em_retention_step(struct em_retention *retention, sqlite3 *db,
+		      const struct em_store_table *tables, unsigned table_count, int64_t real_us)
+{
+	int r = 0;
+
+	if (retention->keep_us > 0)
+		r = prune_readings(retention, db, tables, table_count, real_us);
+	if (r == 0)
+		r = prune_events(retention, db, real_us);
+	if (r == 0)
+		start_walk(retention);
+	return r;
 }

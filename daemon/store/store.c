@@ -17,7 +17,7 @@ static struct em_store *store_free(struct em_store *store)
 	em_db_close(store->db);
 	em_queue_done(&store->queue);
 	pthread_cond_destroy(&store->wake);
-	pthread_cond_destroy(&store->finished);
+	pthread_cond_destroy(&store->progress);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
 	return NULL;
@@ -35,10 +35,12 @@ static struct em_store *store_new(const struct em_store_config *config)
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&store->wake, &attributes);
-	pthread_cond_init(&store->finished, &attributes);
+	pthread_cond_init(&store->progress, &attributes);
 	pthread_condattr_destroy(&attributes);
 	em_queue_init(&store->queue, EM_STORE_QUEUE_MAX);
-	em_retention_init(&store->retention, config->raw_keep_us);
+	em_retention_init(&store->retention, config->raw_keep_us, config->events_keep_us);
+	store->settled_fn = config->events_settled;
+	store->settled_userdata = config->userdata;
 	store->about = (struct em_db_description){
 		.path = store->path,
 		.tables = config->tables,
@@ -131,12 +133,12 @@ struct em_store *em_store_close(struct em_store *store, uint64_t grace_us)
 	store->stop_at_us = until;
 	pthread_cond_broadcast(&store->wake);
 	while (!store->done && em_monotonic_us() < until + EM_US_PER_SEC)
-		em_store_wait(store, &store->finished, until + EM_US_PER_SEC);
+		em_store_wait(store, &store->progress, until + EM_US_PER_SEC);
 	done = store->done;
-	lost = store->queue.waiting.row_count + store->in_flight;
+	lost = store->queue.waiting.row_count + store->queue.waiting.event_count + store->in_flight;
 	pthread_mutex_unlock(&store->lock);
 	if (lost > 0)
-		em_error("%llu rows of history could not be written before the end: %s",
+		em_error("%llu rows of history and events could not be written before the end: %s",
 			 (unsigned long long)lost, store->path);
 	if (!done) {
 		/* It is inside a write to a disk that does not answer: leave it what it uses. */
@@ -152,8 +154,10 @@ static int finish_put(struct em_store *store, int r, uint64_t dropped_before)
 {
 	bool first_loss = dropped_before == 0 && store->queue.dropped > 0;
 
-	if (r == 0)
+	if (r == 0) {
+		store->puts++;
 		pthread_cond_signal(&store->wake);
+	}
 	pthread_mutex_unlock(&store->lock);
 	if (first_loss)
 		em_error("history cannot be written for so long that the oldest rows are lost");
@@ -198,12 +202,68 @@ int em_store_put_drive(struct em_store *store, const struct em_store_drive *driv
 	return finish_put(store, r, dropped);
 }
 
+int em_store_put_event(struct em_store *store, const struct em_event *event)
+{
+	uint64_t dropped;
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	dropped = store->queue.dropped;
+	r = em_queue_put_event(&store->queue, event);
+	return finish_put(store, r, dropped);
+}
+
+int em_store_put_capability(struct em_store *store, const struct em_store_capability *capability,
+			    bool remove)
+{
+	uint64_t dropped;
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	dropped = store->queue.dropped;
+	r = em_queue_put_capability(&store->queue, capability, remove);
+	return finish_put(store, r, dropped);
+}
+
+/* What can never come to the disk any more, put by anyone. */
+static uint64_t count_lost(const struct em_store *store)
+{
+	return store->queue.dropped + store->refused;
+}
+
+int em_store_flush(struct em_store *store, uint64_t deadline_us)
+{
+	uint64_t wanted, failures, lost;
+	int r = 1;
+
+	pthread_mutex_lock(&store->lock);
+	wanted = store->puts;
+	failures = store->failures;
+	lost = count_lost(store);
+	while (r == 1) {
+		if (count_lost(store) != lost)
+			r = -EAGAIN;
+		else if (store->puts_safe >= wanted)
+			r = 0;
+		else if (store->failures != failures || store->done)
+			r = -EAGAIN;
+		else if (em_monotonic_us() >= deadline_us)
+			r = -ETIMEDOUT;
+		else
+			em_store_wait(store, &store->progress, deadline_us);
+	}
+	pthread_mutex_unlock(&store->lock);
+	return r;
+}
+
 static uint64_t count_waiting(const struct em_queue *queue)
 {
-	uint64_t count = queue->waiting.row_count + queue->waiting.page_count;
+	const struct em_queue_batch *waiting = &queue->waiting;
+	uint64_t count = waiting->row_count + waiting->page_count + waiting->event_count +
+			 waiting->capability_count;
 
 	if (queue->drives_waiting)
-		for (const struct em_queue_drive *d = queue->waiting.drives; d; d = d->next)
+		for (const struct em_queue_drive *d = waiting->drives; d; d = d->next)
 			count += d->waiting;
 	return count;
 }
@@ -215,7 +275,7 @@ void em_store_get_status(struct em_store *store, struct em_store_status *ret)
 		.ok = store->ok,
 		.queued = count_waiting(&store->queue) + store->in_flight,
 		.written = store->written,
-		.dropped = store->queue.dropped + store->refused,
+		.dropped = count_lost(store),
 	};
 	memcpy(ret->detail, store->detail, sizeof(ret->detail));
 	pthread_mutex_unlock(&store->lock);

@@ -73,8 +73,8 @@ struct em_store_config {
 	const char *directory; /* exists; ember.db is made in it */
 	const struct em_store_table *tables;
 	unsigned table_count;
-	uint64_t raw_keep_us;	 /* 0 = for ever */
-	uint64_t events_keep_us; /* 0 = for ever */
+	uint64_t raw_keep_us;		     /* 0 = for ever */
+	uint64_t events_keep_us;	     /* 0 = for ever */
 	em_store_settled_fn *events_settled; /* NULL ok */
 	void *userdata;
 };

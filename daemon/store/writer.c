@@ -30,6 +30,29 @@ void em_store_wait(struct em_store *store, pthread_cond_t *condition, uint64_t u
 	pthread_cond_timedwait(condition, &store->lock, &at);
 }
 
+static void show_events(struct em_store *store, int64_t id)
+{
+	if (id <= store->event_settled)
+		return;
+	store->event_settled = id;
+	if (store->settled_fn)
+		store->settled_fn(store->settled_userdata, id);
+}
+
+/* Events cannot get to the disk now: those that wait may be shown. */
+static void note_failure(struct em_store *store)
+{
+	int64_t id;
+
+	pthread_mutex_lock(&store->lock);
+	store->failures++;
+	id = store->queue.last_event_id;
+	pthread_cond_broadcast(&store->progress);
+	pthread_mutex_unlock(&store->lock);
+	store->retry_at_us = em_monotonic_us() + RETRY_US;
+	show_events(store, id);
+}
+
 /* Only a change is logged. */
 static void report(struct em_store *store, int r, const char *message)
 {
@@ -52,7 +75,7 @@ static void report_failure(struct em_store *store, int r)
 
 	em_db_explain(r, store->path, message);
 	report(store, r, message);
-	store->retry_at_us = em_monotonic_us() + RETRY_US;
+	note_failure(store);
 }
 
 /* A file that breaks again at once points at the disk; moving files about does not help it. */
@@ -102,7 +125,7 @@ int em_store_writer_open(struct em_store *store)
 		r = em_db_open(&db, &store->about, message);
 	if (r < 0) {
 		report(store, r, message);
-		store->retry_at_us = em_monotonic_us() + RETRY_US;
+		note_failure(store);
 		return r;
 	}
 	use_db(store, db);
@@ -119,32 +142,37 @@ static void refuse(struct em_store *store, const char *drive, const char *what)
 }
 
 /* What can never be written is left out, so that it does not hold up the rest. */
+static int left_out(struct em_store *store, int r, const char *drive, const char *what)
+{
+	if (r != -EINVAL)
+		return r;
+	refuse(store, drive, what);
+	return 0;
+}
+
+static int write_readings(struct em_store *store, const struct em_queue_batch *batch)
+{
+	int r = 0;
+
+	for (const struct em_queue_row *row = batch->rows; row && r == 0; row = row->next)
+		r = left_out(store, em_db_put_row(store->db, row), row->drive,
+			     store->about.tables[row->table].name);
+	for (const struct em_queue_page *p = batch->pages; p && r == 0; p = p->next)
+		r = left_out(store, em_db_put_page(store->db, p), p->drive, "page");
+	return r;
+}
+
 static int write_items(struct em_store *store, const struct em_queue_batch *batch)
 {
 	int r = 0;
 
-	for (const struct em_queue_drive *d = batch->drives; d && r == 0; d = d->next) {
-		r = em_db_put_drive(store->db, &d->drive);
-		if (r == -EINVAL) {
-			refuse(store, d->drive.id, "drive");
-			r = 0;
-		}
-	}
-	for (const struct em_queue_row *row = batch->rows; row && r == 0; row = row->next) {
-		r = em_db_put_row(store->db, row);
-		if (r == -EINVAL) {
-			refuse(store, row->drive, store->about.tables[row->table].name);
-			r = 0;
-		}
-	}
-	for (const struct em_queue_page *p = batch->pages; p && r == 0; p = p->next) {
-		r = em_db_put_page(store->db, p);
-		if (r == -EINVAL) {
-			refuse(store, p->drive, "page");
-			r = 0;
-		}
-	}
-	return r;
+	for (const struct em_queue_drive *d = batch->drives; d && r == 0; d = d->next)
+		r = left_out(store, em_db_put_drive(store->db, &d->drive), d->drive.id, "drive");
+	for (const struct em_queue_event *e = batch->events; e && r == 0; e = e->next)
+		r = left_out(store, em_db_put_event(store->db, &e->event), e->event.drive, "event");
+	for (const struct em_queue_capability *c = batch->capabilities; c && r == 0; c = c->next)
+		r = left_out(store, em_db_put_capability(store->db, c), "", "capability");
+	return r == 0 ? write_readings(store, batch) : r;
 }
 
 static int write_batch(struct em_store *store, const struct em_queue_batch *batch)
@@ -162,21 +190,43 @@ static int write_batch(struct em_store *store, const struct em_queue_batch *batc
 
 static uint64_t count_items(const struct em_queue_batch *batch)
 {
-	uint64_t count = batch->row_count + batch->page_count;
+	uint64_t count =
+		batch->row_count + batch->page_count + batch->event_count + batch->capability_count;
 
 	for (const struct em_queue_drive *d = batch->drives; d; d = d->next)
 		count++;
 	return count;
 }
 
+/* What comes of a batch. Counted before the events are shown: whoever sees one finds it settled. */
+static void end_batch(struct em_store *store, struct em_queue_batch *batch, int r, uint64_t puts)
+{
+	int64_t event_id = batch->events ? batch->last_event->event.id : 0;
+
+	pthread_mutex_lock(&store->lock);
+	if (r == 0) {
+		store->written += store->in_flight;
+		store->puts_safe = puts;
+		pthread_cond_broadcast(&store->progress);
+	} else {
+		em_queue_return(&store->queue, batch);
+	}
+	store->in_flight = 0;
+	pthread_mutex_unlock(&store->lock);
+	em_queue_batch_done(batch);
+	if (r == 0)
+		show_events(store, event_id);
+}
+
 static int write_waiting(struct em_store *store)
 {
 	struct em_queue_batch batch = { 0 };
-	uint64_t count;
+	uint64_t count, puts;
 	int r;
 
 	pthread_mutex_lock(&store->lock);
 	r = em_queue_take(&store->queue, &batch);
+	puts = store->puts;
 	count = count_items(&batch);
 	store->in_flight = count;
 	pthread_mutex_unlock(&store->lock);
@@ -184,14 +234,7 @@ static int write_waiting(struct em_store *store)
 		return r;
 
 	r = write_batch(store, &batch);
-	pthread_mutex_lock(&store->lock);
-	store->in_flight = 0;
-	if (r == 0)
-		store->written += count;
-	else
-		em_queue_return(&store->queue, &batch);
-	pthread_mutex_unlock(&store->lock);
-	em_queue_batch_done(&batch);
+	end_batch(store, &batch, r, puts);
 	if (r == 0)
 		report(store, 0, NULL);
 	return r;
@@ -215,7 +258,7 @@ static int prune(struct em_store *store)
 	int64_t real_us = em_realtime_us();
 	int more, r;
 
-	if (store->retention.keep_us == 0 || em_monotonic_us() < store->prune_at_us)
+	if (!em_retention_is_wanted(&store->retention) || em_monotonic_us() < store->prune_at_us)
 		return 0;
 	store->prune_at_us = em_monotonic_us() + PRUNE_US;
 	if (!may_prune(store, real_us))
@@ -268,7 +311,8 @@ static bool is_due(struct em_store *store, uint64_t *ret_until)
 	}
 	if (!store->db || !em_queue_is_empty(&store->queue))
 		return true;
-	*ret_until = store->retention.keep_us ? store->prune_at_us : now + PRUNE_US;
+	*ret_until =
+		em_retention_is_wanted(&store->retention) ? store->prune_at_us : now + PRUNE_US;
 	return *ret_until <= now;
 }
 
@@ -304,7 +348,7 @@ void *em_store_writer_main(void *userdata)
 	store->db = em_db_close(store->db);
 	pthread_mutex_lock(&store->lock);
 	store->done = true;
-	pthread_cond_broadcast(&store->finished);
+	pthread_cond_broadcast(&store->progress);
 	pthread_mutex_unlock(&store->lock);
 	return NULL;
 }

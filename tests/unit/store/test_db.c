@@ -4,8 +4,10 @@
 #include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
-/* A later Ember's migrations: the shipped first one, and one more. */
-static struct em_sql_migration migrations[3];
+#define LATEST "2"
+
+/* A later Ember's migrations: the shipped ones, and one more. */
+static struct em_sql_migration migrations[4];
 static struct em_db_description description;
 static char message[EM_DB_MESSAGE_SIZE];
 
@@ -13,10 +15,12 @@ static void start(void)
 {
 	make_dir();
 	migrations[0] = em_sql_migrations[0];
-	migrations[1] = (struct em_sql_migration){
-		"0002-more", "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO more VALUES (7);"
+	migrations[1] = em_sql_migrations[1];
+	ck_assert_ptr_null(em_sql_migrations[2].name);
+	migrations[2] = (struct em_sql_migration){
+		"0003-more", "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO more VALUES (7);"
 	};
-	migrations[2] = (struct em_sql_migration){ NULL, NULL };
+	migrations[3] = (struct em_sql_migration){ NULL, NULL };
 	description =
 		(struct em_db_description){ db_path, tables, EM_COUNT(tables), em_sql_migrations };
 	message[0] = '\0';
@@ -39,7 +43,7 @@ START_TEST(every_migration_runs_once_and_from_nothing)
 	ck_assert_int_eq(open_and_close(), 0);
 	ck_assert_int_eq(open_and_close(), 0);
 	ck_assert_str_eq(look("SELECT count(*) FROM more", buf), "1");
-	ck_assert_str_eq(look("PRAGMA user_version", buf), "2");
+	ck_assert_str_eq(look("PRAGMA user_version", buf), "3");
 	ck_assert_str_eq(look("PRAGMA journal_mode", buf), "wal");
 	/* Nothing was there to be copied. */
 	ck_assert_uint_eq(count_files("ember.db.version"), 0);
@@ -68,10 +72,39 @@ START_TEST(an_upgrade_keeps_a_copy)
 	ck_assert_int_eq(open_and_close(), 0);
 	ck_assert_str_eq(look("SELECT bytes FROM smart", buf), "42");
 	ck_assert_str_eq(look("SELECT a FROM more", buf), "7");
-	strcat(db_path, ".version-1");
+	strcat(db_path, ".version-" LATEST);
 	ck_assert_str_eq(look("SELECT bytes FROM smart", buf), "42");
-	ck_assert_str_eq(look("PRAGMA user_version", buf), "1");
+	ck_assert_str_eq(look("PRAGMA user_version", buf), LATEST);
 	ck_assert_str_eq(look("SELECT count(*) FROM sqlite_schema WHERE name = 'more'", buf), "0");
+}
+END_TEST
+
+/* A file as the first Ember left it. */
+START_TEST(a_file_of_version_1_is_brought_forward)
+{
+	const struct em_event event = { .id = 9, .at_us = 9, .kind = "drive-removed" };
+	struct em_db *db = NULL;
+	char buf[128];
+
+	change(em_sql_migrations[0].text);
+	change("PRAGMA user_version = 1; PRAGMA journal_mode = WAL;"
+	       "CREATE TABLE smart (drive TEXT NOT NULL, nsid INTEGER NOT NULL, at INTEGER NOT "
+	       "NULL,"
+	       " bytes ANY, PRIMARY KEY (drive, nsid, at)) STRICT, WITHOUT ROWID;"
+	       "INSERT INTO smart VALUES ('d', 0, 1, '340282366920938463463374607431768211455');"
+	       "INSERT INTO page VALUES ('d', 'smart', 0, 1, x'00ff')");
+	ck_assert_msg(em_db_open(&db, &description, message) == 0, "%s", message);
+	ck_assert_int_eq(em_db_put_event(db, &event), 0);
+	em_db_close(db);
+	ck_assert_str_eq(look("PRAGMA user_version", buf), "2");
+	ck_assert_str_eq(look("SELECT bytes FROM smart", buf),
+			 "340282366920938463463374607431768211455");
+	ck_assert_str_eq(look("SELECT hex(data) FROM page", buf), "00FF");
+	ck_assert_str_eq(look("SELECT kind FROM event", buf), "drive-removed");
+	ck_assert_str_eq(look("SELECT count(*) FROM capability", buf), "0");
+	strcat(db_path, ".version-1");
+	ck_assert_str_eq(look("PRAGMA user_version", buf), "1");
+	ck_assert_str_eq(look("SELECT hex(data) FROM page", buf), "00FF");
 }
 END_TEST
 
@@ -80,10 +113,10 @@ START_TEST(a_migration_that_fails_changes_nothing)
 	char buf[128];
 
 	ck_assert_int_eq(open_and_close(), 0);
-	migrations[1].text = "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO none VALUES (1);";
+	migrations[2].text = "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO none VALUES (1);";
 	description.migrations = migrations;
 	ck_assert_int_lt(open_and_close(), 0);
-	ck_assert_str_eq(look("PRAGMA user_version", buf), "1");
+	ck_assert_str_eq(look("PRAGMA user_version", buf), LATEST);
 	ck_assert_str_eq(look("SELECT count(*) FROM sqlite_schema WHERE name = 'more'", buf), "0");
 	description.migrations = em_sql_migrations;
 	ck_assert_int_eq(open_and_close(), 0);
@@ -172,13 +205,10 @@ END_TEST
 START_TEST(unusable_names_are_refused)
 {
 	const struct em_store_table bad[] = {
-		{ "page", FIELD("a"), 1 },
-		{ "sqlite_x", FIELD("a"), 1 },
-		{ "a b", FIELD("a"), 1 },
-		{ "t", FIELD("at"), 1 },
-		{ "t", FIELD("a", "b", "a"), 3 },
-		{ "t", FIELD("a\")"), 1 },
-		{ "t", NULL, 0 },
+		{ "page", FIELD("a"), 1 },     { "event", FIELD("a"), 1 },
+		{ "sqlite_x", FIELD("a"), 1 }, { "a b", FIELD("a"), 1 },
+		{ "t", FIELD("at"), 1 },       { "t", FIELD("a", "b", "a"), 3 },
+		{ "t", FIELD("a\")"), 1 },     { "t", NULL, 0 },
 	};
 
 	for (size_t i = 0; i < EM_COUNT(bad); i++)
@@ -282,6 +312,7 @@ int main(void)
 	tcase_add_test(tcase, every_migration_runs_once_and_from_nothing);
 	tcase_add_test(tcase, every_commit_reaches_the_disk);
 	tcase_add_test(tcase, an_upgrade_keeps_a_copy);
+	tcase_add_test(tcase, a_file_of_version_1_is_brought_forward);
 	tcase_add_test(tcase, a_migration_that_fails_changes_nothing);
 	tcase_add_test(tcase, a_newer_file_is_left_alone);
 	tcase_add_test(tcase, a_newer_file_keeps_its_wal);

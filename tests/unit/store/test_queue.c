@@ -140,6 +140,54 @@ START_TEST(drives_are_remembered)
 }
 END_TEST
 
+static void put_event(int64_t id)
+{
+	const struct em_event event = { .id = id, .kind = "broker" };
+
+	ck_assert_int_eq(em_queue_put_event(&queue, &event), 0);
+}
+
+START_TEST(returned_events_stand_before_newer_ones)
+{
+	struct em_queue_batch batch;
+	int64_t id = 1;
+
+	put_event(1);
+	put_event(2);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert(em_queue_is_empty(&queue));
+	put_event(3);
+	em_queue_return(&queue, &batch);
+	put_event(4);
+	for (struct em_queue_event *e = queue.waiting.events; e; e = e->next)
+		ck_assert_int_eq(e->event.id, id++);
+	ck_assert_int_eq(id, 5);
+	ck_assert_uint_eq(queue.waiting.event_count, 4);
+	ck_assert_int_eq(queue.waiting.last_event->event.id, 4);
+}
+END_TEST
+
+START_TEST(the_newest_word_on_a_capability_wins)
+{
+	struct em_store_capability capability = { "M", "F", "errors", 1, 1 };
+	struct em_queue_batch batch;
+
+	ck_assert_int_eq(em_queue_put_capability(&queue, &capability, false), 0);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert(em_queue_is_empty(&queue));
+	ck_assert_int_eq(em_queue_put_capability(&queue, &capability, true), 0);
+	em_queue_return(&queue, &batch);
+	ck_assert_uint_eq(queue.waiting.capability_count, 1);
+	ck_assert(queue.waiting.capabilities->remove);
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(capability.model, sizeof(capability.model), "M%u", i);
+		ck_assert_int_eq(em_queue_put_capability(&queue, &capability, false), 0);
+	}
+	ck_assert_uint_eq(queue.waiting.capability_count, 4096);
+	ck_assert_uint_eq(queue.dropped, 5001 - 4096);
+}
+END_TEST
+
 START_TEST(what_cannot_be_kept_is_refused)
 {
 	const struct em_store_cell cell = { .kind = EM_CELL_NULL };
@@ -171,6 +219,8 @@ int main(void)
 	tcase_add_test(tcase, returned_rows_stand_before_newer_ones);
 	tcase_add_test(tcase, the_newest_bytes_of_a_page_win);
 	tcase_add_test(tcase, drives_are_remembered);
+	tcase_add_test(tcase, returned_events_stand_before_newer_ones);
+	tcase_add_test(tcase, the_newest_word_on_a_capability_wins);
 	tcase_add_test(tcase, what_cannot_be_kept_is_refused);
 	return run_tests(tcase);
 }

@@ -20,7 +20,7 @@ static void start(void)
 	description =
 		(struct em_db_description){ db_path, tables, EM_COUNT(tables), em_sql_migrations };
 	ck_assert_int_eq(em_db_open(&db, &description, message), 0);
-	em_retention_init(&retention, (uint64_t)(30 * DAY));
+	em_retention_init(&retention, (uint64_t)(30 * DAY), (uint64_t)(10 * DAY));
 }
 
 static void stop(void)
@@ -183,6 +183,61 @@ START_TEST(the_newest_reading_is_found)
 }
 END_TEST
 
+static void add_event(int64_t id)
+{
+	const struct em_event event = { .id = id, .at_us = id, .kind = "broker" };
+
+	ck_assert_int_eq(em_db_put_event(db, &event), 0);
+}
+
+START_TEST(old_events_go_but_never_the_newest)
+{
+	char buf[128];
+
+	add_event(NOW - 11 * DAY);
+	add_event(NOW - 10 * DAY - 1);
+	ck_assert_uint_eq(prune_all(NOW), 0); /* a day apart: measured from the newest */
+	add_event(NOW - 1);
+	prune_all(NOW);
+	ck_assert_str_eq(outside_get(em_db_handle(db), "SELECT count(*) FROM event", buf), "2");
+	add_event(NOW + 1);
+	prune_all(NOW + 3650 * DAY);
+	add_event(NOW + 3650 * DAY);
+	/* The clock is years behind, then right: the event of the future is not touched. */
+	ck_assert_uint_eq(prune_all(NOW), 0);
+	prune_all(NOW + 3650 * DAY);
+	ck_assert_str_eq(outside_get(em_db_handle(db), "SELECT count(*) FROM event", buf), "1");
+}
+END_TEST
+
+START_TEST(events_are_kept_for_ever_when_asked)
+{
+	char buf[128];
+
+	em_retention_init(&retention, 0, 0);
+	ck_assert(!em_retention_is_wanted(&retention));
+	em_retention_init(&retention, 0, 1);
+	ck_assert(em_retention_is_wanted(&retention));
+	em_retention_init(&retention, 1, 0);
+	ck_assert(em_retention_is_wanted(&retention));
+	add_event(5);
+	add_event(NOW);
+	prune_all(NOW);
+	ck_assert_str_eq(outside_get(em_db_handle(db), "SELECT count(*) FROM event", buf), "2");
+}
+END_TEST
+
+START_TEST(an_event_is_a_witness_of_the_clock)
+{
+	int64_t newest = 0;
+
+	add_event(NOW - 3);
+	add("smart", "a", 0, NOW - 9);
+	ck_assert_int_eq(em_retention_newest(em_db_handle(db), tables, 2, NOW, &newest), 0);
+	ck_assert_int_eq(newest, NOW - 3);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("retention");
@@ -198,5 +253,8 @@ int main(void)
 	tcase_add_test(tcase, readings_of_a_wrong_clock_take_nothing_with_them);
 	tcase_add_test(tcase, a_step_is_small);
 	tcase_add_test(tcase, the_newest_reading_is_found);
+	tcase_add_test(tcase, old_events_go_but_never_the_newest);
+	tcase_add_test(tcase, events_are_kept_for_ever_when_asked);
+	tcase_add_test(tcase, an_event_is_a_witness_of_the_clock);
 	return run_tests(tcase);
 }

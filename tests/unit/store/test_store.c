@@ -324,77 +324,216 @@ START_TEST(old_readings_are_taken_away)
 }
 END_TEST
 
-static int take_drive(void *userdata, const struct em_store_drive *drive)
+static int64_t settled[16];
+static unsigned settled_count;
+
+/* On the writer's thread; the tests look after a flush or a wait. */
+static void note_settled(void *userdata, int64_t id)
 {
-	memcpy(userdata, drive, sizeof(*drive));
+	ck_assert_ptr_eq(userdata, dir);
+	if (settled_count < EM_COUNT(settled))
+		settled[settled_count] = id;
+	__atomic_add_fetch(&settled_count, 1, __ATOMIC_SEQ_CST);
+}
+
+static unsigned count_settled(void)
+{
+	return __atomic_load_n(&settled_count, __ATOMIC_SEQ_CST);
+}
+
+static struct em_store *open_with_events(void)
+{
+	const struct em_store_config config = { .directory = dir,
+						.tables = tables,
+						.table_count = EM_COUNT(tables),
+						.events_settled = note_settled,
+						.userdata = dir };
+	struct em_store *store = NULL;
+
+	settled_count = 0;
+	ck_assert_int_eq(em_store_open(&store, &config, NULL), 0);
+	return store;
+}
+
+static int put_event(struct em_store *store, int64_t id)
+{
+	const struct em_event event = { .id = id, .at_us = id, .kind = "drive-state" };
+
+	return em_store_put_event(store, &event);
+}
+
+static int flush(struct em_store *store)
+{
+	return em_store_flush(store, em_monotonic_us() + WAIT_US);
+}
+
+START_TEST(events_settle_in_order_and_after_their_commit)
+{
+	struct em_store *store = open_with_events();
+	char buf[128], sql[128];
+
+	for (int64_t id = 1; id <= 5; id++) {
+		ck_assert_int_eq(put_event(store, id), 0);
+		wait_until(count_settled() == (unsigned)id);
+		ck_assert_int_eq(settled[id - 1], id);
+		snprintf(sql, sizeof(sql), "SELECT kind FROM event WHERE id = %d", (int)id);
+		ck_assert_str_eq(look(sql, buf), "drive-state");
+	}
+	/* Rows alone settle nothing. */
+	put(store, 1, 1);
+	ck_assert_int_eq(flush(store), 0);
+	ck_assert_uint_eq(count_settled(), 5);
+	ck_assert_uint_eq(status_of(store).written, 6);
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+START_TEST(event_ids_are_never_given_twice)
+{
+	struct em_store *store = open_with_events();
+	char buf[128];
+
+	ck_assert_int_eq(put_event(store, 7), 0);
+	ck_assert_int_eq(put_event(store, 7), -EINVAL);
+	ck_assert_int_eq(put_event(store, 6), -EINVAL);
+	ck_assert_int_eq(put_event(store, 0), -EINVAL);
+	ck_assert_int_eq(flush(store), 0);
+	ck_assert_int_eq(put_event(store, 7), -EINVAL);
+	em_store_close(store, GRACE_US);
+	/* Even by somebody who does not know of the last run: what was shown stays. */
+	change("UPDATE event SET summary = 'first'");
+	store = open_with_events();
+	ck_assert_int_eq(put_event(store, 7), 0);
+	ck_assert_int_eq(flush(store), 0);
+	ck_assert_str_eq(look("SELECT summary FROM event", buf), "first");
+	ck_assert_uint_eq(status_of(store).dropped, 0);
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+START_TEST(events_settle_when_a_write_fails)
+{
+	struct em_store *store = open_with_events();
+	sqlite3 *db = outside_open();
+	char buf[128];
+
+	ck_assert_int_eq(put_event(store, 1), 0);
+	ck_assert_int_eq(flush(store), 0);
+	outside_exec(db, "BEGIN EXCLUSIVE");
+	ck_assert_int_eq(put_event(store, 2), 0);
+	ck_assert_int_eq(put_event(store, 3), 0);
+	ck_assert_int_eq(flush(store), -EAGAIN);
+	wait_until(count_settled() >= 2 && settled[count_settled() - 1] == 3);
+	ck_assert_uint_eq(status_of(store).queued, 2);
+	ck_assert_int_eq(em_store_flush(store, em_monotonic_us()), -ETIMEDOUT);
+	outside_exec(db, "ROLLBACK");
+	sqlite3_close(db);
+	wait_written(store);
+	ck_assert_int_eq(flush(store), 0);
+	ck_assert_int_eq(settled[count_settled() - 1], 3);
+	ck_assert_str_eq(look("SELECT group_concat(id) FROM event", buf), "1,2,3");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+START_TEST(events_settle_without_a_database)
+{
+	struct em_store *store;
+	sqlite3 *db;
+
+	em_store_close(open_store(), GRACE_US);
+	db = outside_open();
+	outside_exec(db, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;"
+			 "INSERT INTO smart (drive, nsid, at) VALUES ('x', 0, 1); COMMIT");
+	store = open_with_events();
+	ck_assert_int_eq(put_event(store, 4), 0);
+	wait_until(count_settled() == 1);
+	ck_assert_int_eq(settled[0], 4);
+	sqlite3_close(db);
+	wait_written(store);
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+START_TEST(too_many_waiting_events_drop_the_oldest)
+{
+	struct em_store *store = open_with_events();
+	sqlite3 *db = outside_open();
+	char buf[128];
+
+	ck_assert_int_eq(flush(store), 0);
+	outside_exec(db, "BEGIN EXCLUSIVE");
+	for (int64_t id = 1; id <= EM_STORE_EVENTS_MAX + 3; id++)
+		ck_assert_int_eq(put_event(store, id), 0);
+	wait_until(status_of(store).dropped == 3);
+	outside_exec(db, "ROLLBACK");
+	sqlite3_close(db);
+	wait_written(store);
+	em_store_close(store, GRACE_US);
+	ck_assert_str_eq(
+		look("SELECT min(id) || ' ' || max(id) || ' ' || count(*) FROM event", buf),
+		"4 8195 8192");
+}
+END_TEST
+
+START_TEST(flush_waits_for_all_kinds)
+{
+	const struct em_store_capability capability = { .model = "M", .page = "errors" };
+	const struct em_store_drive drive = { .id = DRIVE, .device = "nvme0", .state = "retired" };
+	struct em_store *store = open_store();
+	char buf[128];
+
+	ck_assert_int_eq(flush(store), 0);
+	for (int64_t i = 1; i <= 20; i++) {
+		put(store, i, 1);
+		ck_assert_int_eq(em_store_put_drive(store, &drive), 0);
+		ck_assert_int_eq(em_store_put_capability(store, &capability, false), 0);
+		ck_assert_int_eq(put_event(store, i), 0);
+		ck_assert_int_eq(flush(store), 0);
+		ck_assert_int_eq(strtol(look("SELECT count(*) FROM event", buf), NULL, 10), i);
+		ck_assert_int_eq(count_rows(), i);
+	}
+	ck_assert_str_eq(look("SELECT state FROM drive", buf), "retired");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+/* In a child, as fill_disk(). */
+static int flush_full_disk(void)
+{
+	const struct em_store_config config = { .directory = dir,
+						.tables = tables,
+						.table_count = EM_COUNT(tables) };
+	struct em_store_drive drive = { .id = DRIVE, .device = "nvme0", .state = "retired" };
+	struct em_store *store = NULL;
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (em_store_open(&store, &config, NULL) < 0 || flush(store) != 0)
+		return 1;
+	limit_files(0);
+	if (em_store_put_drive(store, &drive) < 0 || flush(store) != -EAGAIN)
+		return 2;
+	/* In the middle of the pause before the next attempt, too. */
+	if (flush(store) != -EAGAIN || !status_of(store).detail[0])
+		return 3;
+	limit_files(RLIM_INFINITY);
+	if (!wait_for_ok(store, true) || flush(store) != 0)
+		return 4;
+	em_store_close(store, GRACE_US);
 	return 0;
 }
 
-struct pages {
-	char text[256];
-	uint8_t last[600];
-	size_t len;
-};
-
-static int take_page(void *userdata, const char *drive_id, const char *page, uint32_t nsid,
-		     int64_t at_us, const uint8_t *data, size_t len)
+START_TEST(flush_tells_of_a_full_disk)
 {
-	struct pages *pages = userdata;
-	size_t used = strlen(pages->text);
+	pid_t pid = fork();
+	char buf[128];
+	int status = -1;
 
-	snprintf(pages->text + used, sizeof(pages->text) - used, "%s/%s/%u@%lld+%zu ", drive_id,
-		 page, nsid, (long long)at_us, len);
-	ck_assert_uint_le(len, sizeof(pages->last));
-	if (len > 0)
-		memcpy(pages->last, data, len);
-	pages->len = len;
-	return strcmp(page, "stop") == 0 ? -ECANCELED : 0;
-}
-
-START_TEST(drives_and_pages_outlive_a_restart)
-{
-	struct em_store *store = open_store();
-	struct em_store_drive drive = {
-		.id = DRIVE,
-		.identity = "nqn\0 S\xff",
-		.identity_len = 9,
-		.device = "nvme0",
-		.serial = "S?",
-		.model = "M",
-		.firmware = "F",
-		.subsystem_nqn = "nqn",
-		.address = "0000:01:00.0",
-		.transport = "pcie",
-		.cntlid = "1",
-		.state = "ok",
-		.first_seen_us = 1,
-		.last_seen_us = 2,
-		.state_since_us = 3,
-	};
-	struct em_store_drive loaded;
-	struct pages pages = { 0 };
-	uint8_t bytes[512];
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)i;
-	ck_assert_int_eq(em_store_put_drive(store, &drive), 0);
-	ck_assert_int_eq(em_store_put_page(store, DRIVE, "smart", 0, 5, "old", 3), 0);
-	ck_assert_int_eq(em_store_put_page(store, DRIVE, "namespace", 2, 6, NULL, 0), 0);
-	ck_assert_int_eq(em_store_put_page(store, DRIVE, "smart", 0, 7, bytes, sizeof(bytes)), 0);
-	em_store_close(store, GRACE_US);
-
-	store = open_store();
-	memset(&loaded, 0, sizeof(loaded));
-	ck_assert_int_eq(em_store_load_drives(store, take_drive, &loaded), 0);
-	ck_assert_mem_eq(&loaded, &drive, sizeof(drive));
-	ck_assert_int_eq(em_store_load_pages(store, take_page, &pages), 0);
-	ck_assert_str_eq(pages.text, DRIVE "/namespace/2@6+0 " DRIVE "/smart/0@7+512 ");
-	ck_assert_uint_eq(pages.len, sizeof(bytes));
-	ck_assert_mem_eq(pages.last, bytes, sizeof(bytes));
-	ck_assert_int_eq(em_store_put_page(store, DRIVE, "stop", 0, 8, "x", 1), 0);
-	wait_written(store);
-	ck_assert_int_eq(em_store_load_pages(store, take_page, &pages), -ECANCELED);
-	em_store_close(store, GRACE_US);
+	if (pid == 0)
+		_exit(flush_full_disk());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(look("SELECT state FROM drive", buf), "retired");
 }
 END_TEST
 
@@ -538,7 +677,13 @@ int main(void)
 	tcase_add_test(tcase, a_full_queue_drops_the_oldest_and_counts);
 	tcase_add_test(tcase, a_disk_that_takes_no_more_is_waited_for);
 	tcase_add_test(tcase, old_readings_are_taken_away);
-	tcase_add_test(tcase, drives_and_pages_outlive_a_restart);
+	tcase_add_test(tcase, events_settle_in_order_and_after_their_commit);
+	tcase_add_test(tcase, event_ids_are_never_given_twice);
+	tcase_add_test(tcase, events_settle_when_a_write_fails);
+	tcase_add_test(tcase, events_settle_without_a_database);
+	tcase_add_test(tcase, too_many_waiting_events_drop_the_oldest);
+	tcase_add_test(tcase, flush_waits_for_all_kinds);
+	tcase_add_test(tcase, flush_tells_of_a_full_disk);
 	tcase_add_test(tcase, what_a_reader_saw_survives_sigkill);
 	tcase_add_test(tcase, many_threads_may_put_and_read);
 	return run_tests(tcase);
