@@ -30,6 +30,7 @@ struct em_event_log {
 	struct watcher watchers[EM_EVENT_WATCHERS_MAX];
 	int64_t last_id;    /* given last */
 	int64_t visible_id; /* all events up to this one may be shown */
+	uint64_t counts[EM_EVENT_KIND_COUNT];
 	uint64_t added;	    /* ever; the next one goes to added % EM_EVENT_LOG_MAX */
 	struct em_event events[EM_EVENT_LOG_MAX]; /* ids ascend from the oldest on */
 };
@@ -191,6 +192,7 @@ int em_event_log_add(struct em_event_log *log, struct em_store *store, enum em_e
 	/* A clock that was set back must not make ids that were given before. */
 	event->id = event->at_us > log->last_id ? event->at_us : log->last_id + 1;
 	append(log, event);
+	log->counts[kind]++;
 	pthread_mutex_unlock(&log->lock);
 	if (store)
 		r = em_store_put_event(store, event);
@@ -211,6 +213,13 @@ void em_event_log_settled(void *userdata, int64_t id)
 	pthread_mutex_unlock(&log->lock);
 	if (more)
 		tell_watchers(log);
+}
+
+void em_event_log_counts(struct em_event_log *log, uint64_t ret[EM_EVENT_KIND_COUNT])
+{
+	pthread_mutex_lock(&log->lock);
+	memcpy(ret, log->counts, sizeof(log->counts));
+	pthread_mutex_unlock(&log->lock);
 }
 
 void em_event_log_bounds(struct em_event_log *log, int64_t *ret_oldest, int64_t *ret_newest)

@@ -68,6 +68,9 @@ void em_event_log_bounds(struct em_event_log *log, int64_t *ret_oldest, int64_t 
 unsigned em_event_log_read(struct em_event_log *log, int64_t after, struct em_event *ret,
 			   unsigned max);
 
+/* How many of each kind were added since the log was made; those restored do not count. */
+void em_event_log_counts(struct em_event_log *log, uint64_t ret[EM_EVENT_KIND_COUNT]);
+
 /* fn is called, on any thread and without locks of ours, when events became visible; no blocking. */
 typedef void em_event_log_fn(void *userdata);
 /* -EBUSY: EM_EVENT_WATCHERS_MAX watch already. */

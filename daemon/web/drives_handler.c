@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct place) <= EM_CURSOR_PLACE_MAX, "a place fits into a
 static void set_place(struct place *place, const struct em_drive_snap *drive)
 {
 	memset(place, 0, sizeof(*place));
-	place->gone = drive->state == EM_STATE_REMOVED || drive->state == EM_STATE_RETIRED;
+	place->gone = em_drive_state_is_gone(drive->state);
 	strcpy(place->device, drive->device);
 	strcpy(place->id, drive->id);
 }

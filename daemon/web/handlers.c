@@ -314,12 +314,17 @@ void em_handle_namespaces(struct em_call *call, struct em_reply *reply)
 
 void em_handle_metrics(struct em_call *call, struct em_reply *reply)
 {
+	uint64_t events[EM_EVENT_KIND_COUNT];
 	struct em_store_status store;
 	struct em_buf buf;
 
 	get_store_status(call->context, &store);
 	em_buf_init(&buf, EM_REPLY_MAX);
 	em_metrics_write(call->context->metrics, call->snap, &store, call->context->version, &buf);
+	if (call->context->events)
+		em_event_log_counts(call->context->events, events);
+	em_metrics_write_service(call->context->events ? events : NULL,
+				 call->context->certificate_expires_us, &buf);
 	em_reply_text(reply, &buf, EM_TYPE_METRICS);
 }
 

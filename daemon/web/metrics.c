@@ -478,3 +478,21 @@ void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot
 		write_family(&w, metrics, &metrics->families[i]);
 	free(series);
 }
+
+void em_metrics_write_service(const uint64_t events[EM_EVENT_KIND_COUNT],
+			      int64_t certificate_expires_us, struct em_buf *buf)
+{
+	struct writer w = { .buf = buf };
+	char text[EM_U128_DEC_SIZE];
+
+	begin(&w, "ember_events_total", EM_METRIC_COUNTER,
+	      "What happened since emberd was started, by kind.");
+	for (unsigned k = 0; events && k < EM_EVENT_KIND_COUNT; k++) {
+		em_u128_dec(text, events[k], 1);
+		sample(&w, "kind", em_event_kind_name(k), text);
+	}
+	if (certificate_expires_us > 0)
+		sample_u64(&w, "ember_certificate_expiry_timestamp_seconds", EM_METRIC_GAUGE,
+			   "Until when the certificate of the network listener is valid.",
+			   (uint64_t)certificate_expires_us / 1000000);
+}

@@ -10,6 +10,7 @@
  * Owns:     em_metrics holds the families made from the field tables, built once.
  * Threads:  new and free anywhere; write from many threads at once. Blocking: never.
  */
+#include "daemon/drives/event_log.h"
 #include "daemon/drives/snapshot.h"
 #include "daemon/store/store.h"
 #include "lib/base/buf.h"
@@ -20,3 +21,6 @@ struct em_metrics *em_metrics_new(void); /* NULL: no memory */
 struct em_metrics *em_metrics_free(struct em_metrics *metrics);
 void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot *snap,
 		      const struct em_store_status *store, const char *version, struct em_buf *buf);
+/* What is no drive's: events by kind (NULL: not known), and until when the certificate is valid. */
+void em_metrics_write_service(const uint64_t events[EM_EVENT_KIND_COUNT],
+			      int64_t certificate_expires_us, struct em_buf *buf);

@@ -19,7 +19,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/openapi.c daemon/web/openapi.h \
 	daemon/web/peer.c daemon/web/peer.h \
 	daemon/web/order_handlers.c \
-	daemon/web/params.c daemon/web/pending.c \
+	daemon/web/params.c \
 	daemon/web/pool.c daemon/web/pool.h \
 	daemon/web/reference.c daemon/web/reference.h \
 	daemon/web/routes.c daemon/web/route.h \
@@ -39,7 +39,8 @@ EXTRA_DIST += docs/api.md docs/openapi.json docs/names/json.txt
 if TESTS_WANTED
 web_tests = tests/unit/web/test_routes tests/unit/web/test_documents tests/unit/web/test_metrics \
 	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_pool \
-	tests/unit/web/test_http tests/unit/web/test_tokens tests/unit/web/test_cursor
+	tests/unit/web/test_http tests/unit/web/test_tokens \
+	tests/unit/web/test_encoding tests/unit/web/test_stream tests/unit/web/test_tls tests/unit/web/test_cursor
 check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
 TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
@@ -49,6 +50,7 @@ web_test_libs = daemon/web/libember-web.a daemon/drives/libember-drives.a \
 	lib/base/libember-base.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(ZLIB_LIBS) \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
 web_test_fixture = tests/unit/web/fixture.c tests/unit/web/fixture.h
+web_test_server = $(web_test_fixture) tests/unit/web/server.c tests/unit/web/server.h
 tests_unit_web_test_routes_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_routes_SOURCES = tests/unit/web/test_routes.c $(web_test_fixture)
 tests_unit_web_test_routes_LDADD = $(web_test_libs)
@@ -68,7 +70,7 @@ tests_unit_web_test_pool_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_pool_SOURCES = tests/unit/web/test_pool.c
 tests_unit_web_test_pool_LDADD = $(web_test_libs)
 tests_unit_web_test_http_CPPFLAGS = $(web_test_cppflags)
-tests_unit_web_test_http_SOURCES = tests/unit/web/test_http.c $(web_test_fixture)
+tests_unit_web_test_http_SOURCES = tests/unit/web/test_http.c $(web_test_server)
 tests_unit_web_test_http_LDADD = $(web_test_libs)
 tests_unit_web_test_tokens_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_tokens_SOURCES = tests/unit/web/test_tokens.c
@@ -76,6 +78,15 @@ tests_unit_web_test_tokens_LDADD = $(web_test_libs)
 tests_unit_web_test_cursor_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_cursor_SOURCES = tests/unit/web/test_cursor.c
 tests_unit_web_test_cursor_LDADD = $(web_test_libs)
+tests_unit_web_test_encoding_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_encoding_SOURCES = tests/unit/web/test_encoding.c
+tests_unit_web_test_encoding_LDADD = $(web_test_libs)
+tests_unit_web_test_stream_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_stream_SOURCES = tests/unit/web/test_stream.c $(web_test_server)
+tests_unit_web_test_stream_LDADD = $(web_test_libs)
+tests_unit_web_test_tls_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_tls_SOURCES = tests/unit/web/test_tls.c $(web_test_server)
+tests_unit_web_test_tls_LDADD = $(web_test_libs)
 tests_unit_web_print_contract_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_print_contract_SOURCES = tests/unit/web/print_contract.c
 tests_unit_web_print_contract_LDADD = $(web_test_libs)
