@@ -193,7 +193,10 @@ class Host:
         else:
             connection = UnixConnection(self.path("emberd.sock"), timeout)
         try:
-            connection.request(method, path, body=body, headers=headers or {})
+            try:
+                connection.request(method, path, body=body, headers=headers or {})
+            except BrokenPipeError:
+                pass  # answered before all of the body had come
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
         finally:

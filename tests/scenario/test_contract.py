@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every route in every situation: each reply must be what /openapi.json says it may be."""
+import os
+import pwd
+import socket
+import sqlite3
+
+import harness
+from contract import Contract
+
+FAST = {"smart_interval": "50ms", "firmware_interval": "100ms", "selftest_interval": "100ms",
+        "identify_interval": "100ms"}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask_history(contract, drive, path):
+    """Of every field that has one: the keys of the pages, as far as they are known."""
+    for field in ("temperature_celsius", "power_on_hours", "critical_warning", "percentage_used",
+                  "bytes_written", "active_slot", "in_progress"):
+        for query in ({}, {"from": "-1h", "step": "1min"}, {"limit": "1"}):
+            contract.ask("GET", path, id=drive, query={"field": field, **query})
+
+
+def ask_everything(contract):
+    """Each GET, of each drive, also as HEAD and, where there is an ETag, once more with it."""
+    drives = [drive["id"] for drive in contract.host.get("/v1/drives")["drives"]]
+    for method, path, operation in contract.operations("GET"):
+        for drive in drives if "{id}" in path else [""]:
+            if path.endswith("/history"):
+                ask_history(contract, drive, path)
+                continue
+            contract.ask("GET", path, id=drive)
+            contract.ask("HEAD", path, id=drive)
+    ask_again(contract)
+    ask_parts(contract)
+
+
+def ask_again(contract):
+    for _, path, operation in contract.operations("GET"):
+        if "ETag" not in operation["responses"]["200"].get("headers", {}):
+            continue
+        _, headers, _ = contract.host.request(path)
+        contract.ask("GET", path, headers={"If-None-Match": headers["ETag"]}, expect=304)
+        contract.ask("GET", path, headers={"If-None-Match": '"another"'}, expect=200)
+
+
+def ask_parts(contract):
+    """A list in parts is the list."""
+    for path, key, query in (("/v1/drives", "drives", {}),
+                             ("/v1/events", "events", {"order": "oldest"}),
+                             ("/v1/events", "events", {"order": "newest"}),
+                             ("/v1/changes", "events", {})):
+        whole = contract.ask("GET", path, query=query)[1][key]
+        parts, cursor = [], None
+        while cursor or not parts:
+            page = contract.ask("GET", path, expect=200, query={
+                **query, "limit": 3, **({"cursor": cursor} if cursor else {})})[1]
+            parts += page[key]
+            cursor = page["next_cursor"]
+            if not page[key]:
+                break
+        ids = [entry["id"] for entry in parts]
+        assert ids[:len(whole)] == [entry["id"] for entry in whole], f"{path} {query}: {ids}"
+
+
+def read_all(host):
+    for device in host.devices():
+        for page in ("smart", "identify", "firmware"):
+            host.wait_read(device, page)
+
+
+def test_healthy_drives():
+    host = harness.Host(poll=FAST)
+    host.wait(lambda: len(host.devices()) == 8, "eight drives")
+    read_all(host)
+    contract = Contract(host)
+    ask_everything(contract)
+    return f"{sum(len(item) for item in contract.document['paths'].values())} operations"
+
+
+def test_drives_in_trouble():
+    host = harness.Host(poll=FAST, patience="300ms", start=False)
+    page = host.write("ones.hex", "".join(f"{at:08x}: " + "ff" * 16 + "\n"
+                                          for at in range(0, 512, 16)))
+    host.control("refuse", "nvme0", "get-log", "0x03", "0x4109")
+    host.control("refuse", "nvme0", "get-log", "0x06", "0x4109")
+    host.control("page", "nvme1", "smart", page)
+    host.control("page", "nvme2", "firmware", page)
+    host.control("short", "nvme3", "get-log", "0x02", "100")
+    host.control("refuse", "nvme4", "identify", "0x4002")
+    host.start_broker()
+    host.start_emberd()
+    host.wait(lambda: len(host.devices()) >= 7, "the drives")
+    host.wait_read("nvme1")
+    host.wait_read("nvme6")
+    host.control("hang", "nvme5")
+    gone = host.wait_read("nvme6")["serial"]
+    host.control("vanish", "nvme6")
+    host.control("state", "nvme7", "resetting")
+    host.wait(lambda: host.drive("nvme5")["state"] == "unresponsive", "nvme5 to be unresponsive")
+    host.wait(lambda: host.drive(gone)["state"] == "removed", "nvme6 to be removed")
+    host.wait(lambda: host.drive("nvme7")["state"] == "busy", "nvme7 to be busy")
+    contract = Contract(host)
+    ask_everything(contract)
+    contract.ask("POST", "/v1/drives/{id}/retire", id=gone, expect=200)
+    ask_everything(contract)
+    states = {drive["state"] for drive in host.get("/v1/drives")["drives"]}
+    assert states >= {"ok", "busy", "unresponsive", "retired"}, states
+    for state in sorted(states):
+        shown = contract.ask("GET", "/v1/drives", query={"state": state})[1]["drives"]
+        assert {drive["state"] for drive in shown} == {state}
+
+
+def test_before_any_drive():
+    """emberd alone: no broker, and so nothing to show; then with a broker that has just come."""
+    host = harness.Host(start=False)
+    host.start_emberd()
+    contract = Contract(host)
+    assert contract.ask("GET", "/v1/drives", expect=200)[1]["drives"] == []
+    assert contract.ask("GET", "/v1/health", expect=200)[1]["status"] == "degraded"
+    ask_everything(contract)
+    host.start_broker()
+    host.wait(lambda: len(host.devices()) == 8, "eight drives")
+    ask_everything(contract)
+
+
+def test_orders():
+    host = harness.Host(poll=FAST)
+    serial = host.wait_read("nvme2")["serial"]
+    contract = Contract(host)
+    for refused in ("false", "true"):
+        status, reply = contract.ask("POST", "/v1/drives/{id}/refresh", id=serial, expect=202,
+                                     query={"refused": refused})
+        assert "smart" in reply["pages"]
+        host.wait(lambda: host.get(f"/v1/drives/{serial}/smart")["attempted_at"]
+                  >= reply["requested_at"], "the refreshed page")
+    contract.ask("POST", "/v1/drives/{id}/retire", id=serial, expect=409)
+    contract.ask("POST", "/v1/drives/{id}/unretire", id=serial, expect=409)
+    host.control("vanish", "nvme2")
+    host.wait(lambda: host.drive(serial)["state"] == "removed", "the drive to be removed")
+    contract.ask("POST", "/v1/drives/{id}/refresh", id=serial, expect=409)
+    reply = contract.ask("POST", "/v1/drives/{id}/retire", id=serial, expect=200)[1]
+    assert reply["state"] == "retired"
+    host.kill("emberd")
+    host.start_emberd()
+    assert host.drive(serial)["state"] == "retired", "it was not on the disk"
+    reply = contract.ask("POST", "/v1/drives/{id}/unretire", id=serial, expect=200)[1]
+    assert reply["state"] == "removed"
+
+
+def test_tokens():
+    host = harness.Host()
+    contract = Contract(host)
+    assert contract.ask("GET", "/v1/tokens", expect=200)[1] == {"tokens": []}
+    made = [contract.ask("POST", "/v1/tokens", body=body, expect=201)[1] for body in (
+        {"name": "prometheus"}, {"name": "a person", "role": "viewer", "expires_in": "90d"})]
+    contract.ask("POST", "/v1/tokens", body={"name": "prometheus"}, expect=409)
+    for body in ("", "{", "[]", '"x"', '{"name":"a","name":"b"}', '{"name":"a","more":"b"}',
+                 '{"name":1}', '{"name":null}', "{}", '{"name":""}', '{"name":" a"}',
+                 '{"name":"a\\u0000b"}', '{"name":"\u00e4"}', '{"name":"a","role":"admin"}',
+                 '{"name":"a","expires_in":"soon"}', '{"name":"a","expires_in":"1s"}',
+                 '{"name":"' + "a" * 65 + '"}', '{"name":"' + "a" * 1000 + '"}',
+                 '{"name":"a"} {}', "\xff"):
+        contract.ask("POST", "/v1/tokens", body=body.encode(), expect=400)
+    listed = contract.ask("GET", "/v1/tokens", expect=200)[1]["tokens"]
+    assert [token["name"] for token in listed] == ["prometheus", "a person"]
+    text = str(listed) + host.read("emberd.log")
+    for token in made:
+        assert token["token"] not in text, "a secret was told twice"
+        contract.ask("DELETE", "/v1/tokens/{token}", token=token["id"], expect=204)
+        contract.ask("DELETE", "/v1/tokens/{token}", token=token["id"], expect=404)
+    assert contract.ask("GET", "/v1/tokens", expect=200)[1] == {"tokens": []}
+
+
+def bad_values(schema):
+    """Values that a parameter's schema does not allow."""
+    if "enum" in schema:
+        return ["", "nonsense"]
+    if schema["type"] == "array":
+        return bad_values(schema["items"]) + [schema["items"]["enum"][0] + ",nonsense"]
+    if schema["type"] == "integer":
+        return ["", "-1", "1.5", "nonsense", str(schema["maximum"] + 1)]
+    if schema["type"] == "boolean":
+        return ["", "nonsense"]
+    return [""] if "minLength" in schema else ["", "\n"]
+
+
+def required_query(operation):
+    return {parameter["name"]: "temperature_celsius" for parameter in operation["parameters"]
+            if parameter["in"] == "query" and parameter["required"]}
+
+
+# Refused by what it says, before a byte of it has come.
+TOO_LONG = {"Content-Length": "70000"}
+
+
+def ask_badly(contract, method, path, operation):
+    """What every route refuses, one by one."""
+    parts = {"id": "nvme0", "token": "0123456789abcdef"}
+    body = '{"name":"x"}' if "requestBody" in operation else None
+    good = required_query(operation)
+    contract.ask(method, path, body=body, query={**good, "nonsense": "1"}, expect=400, **parts)
+    for parameter in operation["parameters"]:
+        if parameter["in"] != "query":
+            continue
+        for value in bad_values(parameter["schema"]):
+            contract.ask(method, path, body=body, expect=400, **parts,
+                         query={**good, parameter["name"]: value})
+    contract.ask(method, path, headers=TOO_LONG, query=good, expect=413, **parts)
+    if not body:
+        contract.ask(method, path, body="x", query=good, expect=413, **parts)
+    if "{id}" in path:
+        contract.ask(method, path, body=body, query=good, expect=404, id="nope")
+        contract.ask(method, path, body=body, query=good, expect=409, id="TWIN")
+
+
+TWINS = """\
+[drive nvme0]
+product = 6530
+serial = OTHER1
+[drive nvme1]
+product = 6530
+serial = TWIN0001
+[drive nvme2]
+product = 6530
+serial = TWIN0002
+"""
+
+
+def test_bad_requests():
+    host = harness.Host(scenario=TWINS)
+    host.wait(lambda: len(host.devices()) == 3, "three drives")
+    contract = Contract(host)
+    for method, path, operation in contract.operations():
+        ask_badly(contract, method, path, operation)
+    for path in contract.document["paths"]:
+        parts = {"id": "nvme0", "token": "x"}
+        for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+            if not contract.operation(method, path):
+                contract.ask(method, path, expect=405, **parts)
+                contract.ask(method, path, headers=TOO_LONG, expect=413, **parts)
+    contract.ask("GET", "/v1/nothing", expect=404)
+    contract.ask("GET", "/v1/events", query={"drive": "TWIN"}, expect=409)
+    contract.ask("GET", "/v1/events", query={"drive": "nope"}, expect=404)
+    drives = contract.ask("GET", "/v1/drives", query={"limit": 1})[1]
+    for cursor, query in ((drives["next_cursor"], {"state": "ok"}),
+                          (drives["next_cursor"][:-1] + "0", {}), ("00", {}), ("00" * 60, {})):
+        if cursor != drives["next_cursor"] or query:
+            contract.ask("GET", "/v1/drives", query={"cursor": cursor, **query}, expect=400)
+            contract.ask("GET", "/v1/events", query={"cursor": cursor}, expect=400)
+    contract.ask("GET", "/v1/events", query={"limit": 5}, headers={"Accept": "text/event-stream"},
+                 expect=400)
+    contract.ask("GET", "/v1/events", headers={"Last-Event-ID": "x"}, expect=400)
+    return f"{sum(len(statuses) for statuses in contract.seen.values())} kinds of answers"
+
+
+def test_others_of_this_host():
+    """Over TCP all may read and nobody change anything; over the socket only admins change."""
+    host = harness.Host(listen=f"127.0.0.1:{free_port()}")
+    host.wait_read("nvme0")
+    contract = Contract(host, tcp=True)
+    for method, path, operation in contract.operations():
+        parts, query = {"id": "nvme0", "token": "x"}, required_query(operation)
+        body = '{"name":"x"}' if "requestBody" in operation else None
+        if method != "GET":
+            status = contract.ask(method, path, body=body, query=query, **parts)[0]
+            assert status in (403, 405, 413), f"{method} {path}: {status}"
+            continue
+        wanted = 403 if operation["x-role"] == "admin" else 200
+        contract.ask(method, path, query=query, expect=wanted, **parts)
+        contract.ask(method, path, query=query, expect=421, headers={"Host": "evil.example"},
+                     **parts)
+        contract.ask(method, path, query=query, expect=403, headers={
+            "Origin": "http://evil.example"}, **parts)
+    return as_another_user(host)
+
+
+def as_another_user(host):
+    if harness.other_user() is None:
+        return "not as another user: needs root"
+    contract = Contract(host)
+    for method, path, operation in contract.operations():
+        if operation["x-role"] != "admin":
+            continue
+        target = path.replace("{id}", "nvme0").replace("{token}", "x")
+        body = '{"name":"x"}' if "requestBody" in operation else ""
+        answer = ask_as_nobody(host.path("emberd.sock"), method, target, body)
+        assert answer.startswith("HTTP/1.1 403 "), f"{method} {target}: {answer[:200]}"
+    return None
+
+
+def ask_as_nobody(path, method, target, body):
+    """The reply as text, asked by a process that is nobody's."""
+    nobody = pwd.getpwnam("nobody")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(nobody.pw_gid)
+            os.setuid(nobody.pw_uid)
+            os.write(writer, ask_raw(path, method, target, body))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        answer = file.read().decode()
+    os.waitpid(child, 0)
+    return answer
+
+
+def ask_raw(path, method, target, body):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(path)
+        length = f"Content-Length: {len(body)}\r\n" if body else ""
+        connection.sendall(f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n"
+                           f"Connection: close\r\n{length}\r\n{body}".encode())
+        with connection.makefile("rb") as file:
+            return file.read()
+
+
+def test_database_that_cannot_be_written():
+    """Somebody holds the database: what is read goes on, what must be kept is refused with 503."""
+    host = harness.Host(poll=FAST)
+    serial = host.wait_read("nvme2")["serial"]
+    contract = Contract(host)
+    host.control("vanish", "nvme2")
+    host.wait(lambda: host.drive(serial)["state"] == "removed", "the drive to be removed")
+    database = sqlite3.connect(host.path("state/ember.db"), timeout=20, isolation_level=None)
+    database.execute("BEGIN EXCLUSIVE")
+    try:
+        contract.ask("POST", "/v1/drives/{id}/retire", id=serial, expect=503)
+        host.wait(lambda: host.get("/v1/health")["store"]["status"] == "degraded",
+                  "the store to be degraded")
+        ask_everything(contract)
+        contract.ask("POST", "/v1/drives/{id}/unretire", id=serial, expect=503)
+        newest = contract.ask("GET", "/v1/events", query={"kind": "drive-retired"})[1]["events"]
+        assert newest and newest[0]["serial"] == serial, "an event waits unseen for the disk"
+    finally:
+        database.execute("ROLLBACK")
+        database.close()
+    host.wait(lambda: contract.ask("POST", "/v1/drives/{id}/retire", id=serial)[0] == 200,
+              "the drive to be retired")
