@@ -186,6 +186,7 @@ static int do_short(struct call *call)
 static int do_accept(struct call *call)
 {
 	call->host->drive->rule_count = 0;
+	call->host->drive->flip_count = 0;
 	return 0;
 }
 
@@ -248,6 +249,119 @@ static int do_uevent(struct call *call)
 	return 0;
 }
 
+/* NAME AMOUNT/TIME [to LIMIT] */
+static int do_rate(struct call *call)
+{
+	const char *limit = NULL;
+	int r;
+
+	if (call->count == 4 && strcmp(call->args[2], "to") == 0)
+		limit = call->args[3];
+	else if (call->count != 2)
+		return fail(call, -EINVAL, "rate takes NAME AMOUNT/TIME [to LIMIT]");
+	r = sim_rate_set(call->host->drive, call->args[0], call->args[1], limit);
+	return r < 0 ? fail(call, r, call->args[0]) : 0;
+}
+
+/* NAME BIT, or PAGE BYTE.BIT */
+static int find_bit(struct call *call, struct sim_flip *flip)
+{
+	const struct sim_value *value = sim_value_find(call->args[0]);
+	int page = value ? (int)value->page : sim_page_by_name(call->args[0]);
+	unsigned byte = 0, bit;
+	int used = 0;
+
+	if (page < 0)
+		return fail(call, page, call->args[0]);
+	if (value ? sscanf(call->args[1], "%u%n", &bit, &used) != 1
+		  : sscanf(call->args[1], "%u.%u%n", &byte, &bit, &used) != 2)
+		return fail(call, -EINVAL, value ? "want: NAME BIT" : "want: PAGE BYTE.BIT");
+	if (call->args[1][used] || bit >= (value ? value->size * 8u : 8u) ||
+	    byte >= sim_page_size((enum sim_page)page))
+		return fail(call, -ERANGE, call->args[1]);
+	*flip = (struct sim_flip){
+		.page = (enum sim_page)page,
+		.byte = (uint16_t)((value ? value->offset : byte) + bit / 8),
+		.mask = (uint8_t)(1u << bit % 8),
+	};
+	return 0;
+}
+
+/* A second flip of the same bit takes the first back. */
+static int do_flip(struct call *call)
+{
+	struct sim_drive *d = call->host->drive;
+	struct sim_flip flip;
+	int r = find_bit(call, &flip);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < d->flip_count; i++) {
+		struct sim_flip *f = &d->flips[i];
+
+		if (f->page != flip.page || f->byte != flip.byte || f->mask != flip.mask)
+			continue;
+		*f = d->flips[--d->flip_count];
+		return 0;
+	}
+	if (d->flip_count == SIM_FLIPS_MAX)
+		return fail(call, -ENOSPC, "too many flipped bits for one drive");
+	d->flips[d->flip_count++] = flip;
+	return 0;
+}
+
+/* STATUS [QUEUE [NSID [LBA]]] */
+static int do_error(struct call *call)
+{
+	uint64_t numbers[4] = { 0 };
+	static const uint64_t most[] = { 0x7fff, UINT16_MAX, UINT32_MAX, UINT64_MAX };
+
+	for (unsigned i = 0; i < call->count; i++)
+		if (em_parse_u64(call->args[i], 0, most[i], &numbers[i]) < 0)
+			return fail(call, -EINVAL, call->args[i]);
+	sim_model_add_error(call->host->drive, (uint16_t)numbers[0],
+			    call->count > 1 ? (int)numbers[1] : -1, (uint32_t)numbers[2],
+			    numbers[3]);
+	return 0;
+}
+
+/* NSID BYTES [512|4096] [node N] */
+static int do_attach(struct call *call)
+{
+	unsigned block = 512, used = 2;
+	uint64_t nsid, bytes, node;
+	struct sim_namespace ns;
+	int r;
+
+	if (em_parse_u64(call->args[0], 1, UINT32_MAX - 1, &nsid) < 0 ||
+	    em_parse_u64(call->args[1], 4096, INT64_MAX, &bytes) < 0)
+		return fail(call, -EINVAL, "attach takes NSID BYTES [512|4096] [node N]");
+	if (call->count > used && strcmp(call->args[used], "node") != 0)
+		block = strcmp(call->args[used++], "4096") == 0 ? 4096 : 512;
+	node = nsid;
+	if (call->count > used &&
+	    (call->count != used + 2 || em_parse_u64(call->args[used + 1], 1, 64, &node) < 0))
+		return fail(call, -EINVAL, "attach takes NSID BYTES [512|4096] [node N]");
+	ns = (struct sim_namespace){
+		.nsid = (uint32_t)nsid,
+		.node = (uint32_t)node,
+		.block_shift = block == 4096 ? 12 : 9,
+	};
+	ns.blocks = bytes >> ns.block_shift;
+	r = sim_kernel_attach(call->host, &ns);
+	return r < 0 ? fail(call, r, call->args[0]) : 0;
+}
+
+static int do_detach(struct call *call)
+{
+	uint64_t nsid;
+	int r = em_parse_u64(call->args[0], 1, UINT32_MAX - 1, &nsid);
+
+	if (r == 0)
+		r = sim_kernel_detach(call->host, (uint32_t)nsid);
+	return r < 0 ? fail(call, r, call->args[0]) : 0;
+}
+
 static const struct verb {
 	const char *name;
 	unsigned min, max;
@@ -268,6 +382,11 @@ static const struct verb {
 	{ "state", 1, 1, do_state, "DRIVE STATE" },
 	{ "reset", 0, 0, do_reset, "DRIVE" },
 	{ "delay", 1, 1, do_delay, "DRIVE MILLISECONDS" },
+	{ "rate", 2, 4, do_rate, "DRIVE NAME AMOUNT/TIME [to LIMIT]" },
+	{ "flip", 2, 2, do_flip, "DRIVE NAME BIT, or DRIVE PAGE BYTE.BIT" },
+	{ "error", 1, 4, do_error, "DRIVE STATUS [QUEUE [NSID [LBA]]]" },
+	{ "attach", 2, 5, do_attach, "DRIVE NSID BYTES [512|4096] [node N]" },
+	{ "detach", 1, 1, do_detach, "DRIVE NSID" },
 	{ "uevent", 1, 2, do_uevent, "DRIVE ACTION [KEY=VALUE]" },
 };
 
@@ -317,7 +436,7 @@ int sim_control_words(struct sim_server *srv, struct sim_host *host, char **word
 		call.count = count - skip;
 		return v->run(&call);
 	}
-	em_buf_addf(reply, "unknown word: %s; known are: list wait", count ? words[0] : "");
+	em_buf_addf(reply, "unknown word: %s; known are: list wait speed", count ? words[0] : "");
 	for (unsigned i = 0; i < EM_COUNT(verbs); i++)
 		em_buf_addf(reply, " %s", verbs[i].name);
 	em_buf_addc(reply, '\n');
@@ -437,6 +556,14 @@ static void on_request(struct sim_server *srv, struct sim_control_conn *conn)
 	em_buf_init(&reply, REPLY_MAX);
 	if (count == 1 && strcmp(words[0], "list") == 0) {
 		list_drives(srv, &reply);
+	} else if (count == 2 && strcmp(words[0], "speed") == 0) {
+		uint64_t speed;
+
+		r = em_parse_u64(words[1], 1, SIM_SPEED_MAX, &speed);
+		if (r == 0)
+			sim_server_set_speed(srv, (uint32_t)speed);
+		else
+			em_buf_addf(&reply, "want: speed 1 to %u\n", SIM_SPEED_MAX);
 	} else if (count > 0 && strcmp(words[0], "wait") == 0) {
 		r = start_wait(srv, conn, words, count);
 		if (r == 0)

@@ -58,14 +58,16 @@ static bool find_node(struct sim_server *srv, const char *node, struct sim_host 
 
 	for (unsigned i = 0; i < srv->host_count; i++) {
 		struct sim_drive *d = srv->hosts[i].drive;
-		size_t len = strlen(d->name);
 
-		if (d->gone || strncmp(d->name, node, len) != 0)
+		if (d->gone)
 			continue;
 		*ret_host = &srv->hosts[i];
 		*ret_nsid = 0;
-		if (node[len] == '\0')
+		if (strcmp(d->name, node) == 0)
 			return true;
+		/* Disks of a drive that is alone begin with its name: spares a thousand others. */
+		if (!d->first && strncmp(d->name, node, strlen(d->name)) != 0)
+			continue;
 		for (unsigned n = 0; n < d->ns_count; n++) {
 			*ret_nsid = d->ns[n].nsid;
 			if (strcmp(sim_node_name(d, &d->ns[n], name), node) == 0)
@@ -235,17 +237,74 @@ void sim_kernel_reset(struct sim_host *host)
 	sim_kernel_state(host, "live");
 }
 
+/* Whether the disks stay when this controller goes, and were there before it came. */
+static bool has_other_path(const struct sim_host *host)
+{
+	for (const struct sim_drive *d = sim_drive_owner(host->drive); d; d = d->sibling)
+		if (d != host->drive && !d->gone)
+			return true;
+	return false;
+}
+
+/* The controller that stands for a subsystem's disks: one that is there. */
+static struct sim_drive *present_path(struct sim_host *host)
+{
+	for (struct sim_drive *d = sim_drive_owner(host->drive); d; d = d->sibling)
+		if (!d->gone)
+			return d;
+	return NULL;
+}
+
+int sim_kernel_attach(struct sim_host *host, const struct sim_namespace *ns)
+{
+	struct sim_drive *shown = present_path(host);
+	int r = 0;
+
+	for (struct sim_drive *d = sim_drive_owner(host->drive); d && r == 0; d = d->sibling)
+		r = sim_namespace_add(d, ns->nsid, ns->node, ns->blocks << ns->block_shift,
+				      ns->block_shift);
+	if (r < 0 || !shown)
+		return r;
+	for (unsigned i = 0; i < shown->ns_count; i++) {
+		if (shown->ns[i].nsid != ns->nsid)
+			continue;
+		r = sim_tree_add_namespace(host->srv->root, shown, &shown->ns[i]);
+		if (r == 0)
+			sim_uevent_send(host->srv, shown, &shown->ns[i], "add", NULL);
+	}
+	return r;
+}
+
+int sim_kernel_detach(struct sim_host *host, uint32_t nsid)
+{
+	struct sim_drive *shown = present_path(host);
+	const struct sim_namespace *ns = find_ns(host->drive, nsid);
+	struct sim_namespace gone;
+
+	if (!ns)
+		return -ENOENT;
+	gone = *ns;
+	for (struct sim_drive *d = sim_drive_owner(host->drive); d; d = d->sibling)
+		sim_namespace_remove(d, nsid);
+	if (shown) {
+		sim_tree_remove_namespace(host->srv->root, shown, &gone);
+		sim_uevent_send(host->srv, shown, &gone, "remove", NULL);
+	}
+	return 0;
+}
+
 void sim_kernel_vanish(struct sim_host *host)
 {
 	struct sim_drive *d = host->drive;
+	bool disks_stay = has_other_path(host);
 
 	if (d->gone)
 		return;
 	d->gone = true;
 	host->generation++;
-	sim_tree_remove(host->srv->root, d);
+	sim_tree_remove(host->srv->root, d, disks_stay);
 	end_all(host, EINTR);
-	for (unsigned i = 0; i < d->ns_count; i++)
+	for (unsigned i = 0; i < d->ns_count && !disks_stay; i++)
 		sim_uevent_send(host->srv, d, &d->ns[i], "remove", NULL);
 	sim_uevent_send(host->srv, d, NULL, "remove", NULL);
 	sim_uevent_pci(host->srv, d, "remove");
@@ -255,6 +314,7 @@ int sim_kernel_return(struct sim_host *host, const char *as)
 {
 	struct sim_drive *d = host->drive;
 	unsigned number = d->minor;
+	bool disks_stayed = has_other_path(host);
 	int r;
 
 	if (!d->gone)
@@ -277,7 +337,7 @@ int sim_kernel_return(struct sim_host *host, const char *as)
 		return r;
 	sim_uevent_pci(host->srv, d, "add");
 	sim_uevent_send(host->srv, d, NULL, "add", NULL);
-	for (unsigned i = 0; i < d->ns_count; i++)
+	for (unsigned i = 0; i < d->ns_count && !disks_stayed; i++)
 		sim_uevent_send(host->srv, d, &d->ns[i], "add", NULL);
 	sim_uevent_send(host->srv, d, NULL, "change", "NVME_EVENT=connected");
 	return 0;

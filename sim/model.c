@@ -10,8 +10,13 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/le.h"
 
+#define CMIC		 76 /* in Identify Controller */
+#define CMIC_CONTROLLERS 0x02
+#define CNTLID		 78
+#define ELPE		 262
+
 static const size_t page_sizes[SIM_PAGE_COUNT] = {
-	[SIM_PAGE_IDENTIFY] = 4096, [SIM_PAGE_NAMESPACE] = 4096, [SIM_PAGE_ERROR] = 4096,
+	[SIM_PAGE_IDENTIFY] = 4096, [SIM_PAGE_NAMESPACE] = 4096, [SIM_PAGE_ERROR] = 16384,
 	[SIM_PAGE_SMART] = 512,	    [SIM_PAGE_FIRMWARE] = 512,	 [SIM_PAGE_EFFECTS] = 4096,
 	[SIM_PAGE_SELFTEST] = 564,  [SIM_PAGE_SANITIZE] = 512,	 [SIM_PAGE_VENDOR] = 512,
 };
@@ -34,31 +39,124 @@ struct sim_drive *sim_drive_new(unsigned index)
 	}
 	snprintf(d->name, sizeof(d->name), "nvme%u", index);
 	snprintf(d->state, sizeof(d->state), "live");
+	snprintf(d->transport, sizeof(d->transport), "pcie");
 	d->minor = index;
+	d->subsystem = -1;
+	d->speed = 1;
+	d->rates_at_us = em_monotonic_us();
 	d->queue_count = 3;
 	return d;
+}
+
+/* The controllers of a subsystem have one health, one firmware and one set of tests. */
+static bool is_shared(enum sim_page page)
+{
+	return page != SIM_PAGE_IDENTIFY && page != SIM_PAGE_ERROR && page != SIM_PAGE_EFFECTS;
+}
+
+static bool is_lent(const struct sim_drive *drive, enum sim_page page)
+{
+	return drive->first && drive->first != drive && is_shared(page);
 }
 
 struct sim_drive *sim_drive_free(struct sim_drive *drive)
 {
 	if (drive)
 		for (unsigned i = 0; i < SIM_PAGE_COUNT; i++)
-			free(drive->page[i]);
+			if (!is_lent(drive, (enum sim_page)i))
+				free(drive->page[i]);
 	free(drive);
 	return NULL;
 }
 
-void sim_model_copy(struct sim_exec *x, const void *page, size_t size, uint64_t offset,
-		    uint64_t wanted)
+struct sim_drive *sim_drive_owner(struct sim_drive *drive)
+{
+	return drive->first ? drive->first : drive;
+}
+
+bool sim_drive_shares(const struct sim_drive *drive, const struct sim_drive *other)
+{
+	return drive == other || (drive->first && drive->first == other->first);
+}
+
+static void copy_abilities(struct sim_drive *drive, const struct sim_drive *first)
+{
+	memcpy(drive->has_log, first->has_log, sizeof(drive->has_log));
+	memcpy(drive->has_feature, first->has_feature, sizeof(drive->has_feature));
+	memcpy(drive->has_opcode, first->has_opcode, sizeof(drive->has_opcode));
+	memcpy(drive->feature_default, first->feature_default, sizeof(drive->feature_default));
+	memcpy(drive->fixed, first->fixed, sizeof(drive->fixed));
+	memcpy(drive->ns, first->ns, sizeof(drive->ns));
+	memcpy(drive->nqn, first->nqn, sizeof(drive->nqn));
+	drive->ns_count = first->ns_count;
+	drive->announces_nqn = first->announces_nqn;
+	drive->device_id = first->device_id;
+	drive->subsystem_vendor = first->subsystem_vendor;
+	drive->subsystem_device = first->subsystem_device;
+}
+
+void sim_drive_join(struct sim_drive *drive, struct sim_drive *first)
+{
+	struct sim_drive **end = &first->sibling;
+	unsigned number = 1;
+
+	for (; *end; end = &(*end)->sibling)
+		number++;
+	*end = drive;
+	first->first = drive->first = first;
+	if (first->subsystem < 0)
+		first->subsystem = (int)first->minor;
+	drive->subsystem = first->subsystem;
+	copy_abilities(drive, first);
+	for (unsigned i = 0; i < SIM_PAGE_COUNT; i++) {
+		if (!is_lent(drive, (enum sim_page)i)) {
+			memcpy(drive->page[i], first->page[i], page_sizes[i]);
+			continue;
+		}
+		free(drive->page[i]);
+		drive->page[i] = first->page[i];
+	}
+	first->page[SIM_PAGE_IDENTIFY][CMIC] |= CMIC_CONTROLLERS;
+	drive->page[SIM_PAGE_IDENTIFY][CMIC] |= CMIC_CONTROLLERS;
+	em_put_le16(drive->page[SIM_PAGE_IDENTIFY] + CNTLID,
+		    (uint16_t)(em_le16(first->page[SIM_PAGE_IDENTIFY] + CNTLID) + number));
+}
+
+void sim_drive_leave(struct sim_drive *drive)
+{
+	struct sim_drive **at = drive->first ? &drive->first->sibling : NULL;
+
+	while (at && *at && *at != drive)
+		at = &(*at)->sibling;
+	if (at && *at)
+		*at = drive->sibling;
+}
+
+void sim_model_copy(const struct sim_drive *drive, struct sim_exec *x, enum sim_page page,
+		    const void *bytes, uint64_t offset, uint64_t wanted)
 {
 	uint64_t len = x->cmd->data_len < wanted ? x->cmd->data_len : wanted;
-	size_t have = offset < size ? size - (size_t)offset : 0;
+	size_t size = page_sizes[page], have = offset < size ? size - (size_t)offset : 0;
 
 	if (have > len)
 		have = (size_t)len;
 	memset(x->out, 0, (size_t)len);
-	memcpy(x->out, (const uint8_t *)page + (have ? offset : 0), have);
+	memcpy(x->out, (const uint8_t *)bytes + (have ? offset : 0), have);
 	x->out_len = (uint32_t)len;
+	for (unsigned i = 0; i < drive->flip_count; i++) {
+		const struct sim_flip *f = &drive->flips[i];
+
+		if (f->page == page && f->byte >= offset && f->byte - offset < len)
+			x->out[f->byte - offset] ^= f->mask;
+	}
+}
+
+void sim_model_copy_list(struct sim_exec *x, const uint8_t bytes[4096])
+{
+	uint32_t len = x->cmd->data_len < 4096 ? x->cmd->data_len : 4096;
+
+	memcpy(x->out, bytes, len);
+	x->out_len = len;
 }
 
 int32_t sim_model_page_of(const struct sim_passthru *cmd)
@@ -91,24 +189,46 @@ void sim_model_count(struct sim_drive *drive, const struct sim_passthru *cmd)
 	c->count++;
 }
 
-/* Each refused command is an entry of log 01h, and one more in log 02h. */
-static void add_error(struct sim_drive *drive, const struct sim_exec *x, uint16_t status)
+/* One more entry of log 01h, and one more in log 02h. */
+static void add_error(struct sim_drive *drive, const struct sim_error *error)
 {
 	struct sim_error *e = &drive->errors[drive->error_count++ % SIM_ERRORS_MAX];
 	uint8_t *counter = drive->page[SIM_PAGE_SMART] + 176;
 
-	*e = (struct sim_error){
-		.count = drive->error_count,
-		.cmdid = drive->next_cmdid,
-		.status = status,
-		.param = x->error_param,
-		.nsid = x->cmd->nsid,
-	};
+	*e = *error;
+	e->count = drive->error_count;
 	if (drive->fixed[SIM_PAGE_SMART])
 		return;
 	em_put_le64(counter, em_le64(counter) + 1);
 	if (em_le64(counter) == 0)
 		em_put_le64(counter + 8, em_le64(counter + 8) + 1);
+}
+
+static void add_refusal(struct sim_drive *drive, const struct sim_exec *x, uint16_t status)
+{
+	const struct sim_error error = {
+		.cmdid = drive->next_cmdid,
+		.status = status,
+		.param = x->error_param,
+		.nsid = x->cmd->nsid,
+	};
+
+	add_error(drive, &error);
+}
+
+void sim_model_add_error(struct sim_drive *drive, uint16_t status, int queue, uint32_t nsid,
+			 uint64_t lba)
+{
+	const struct sim_error error = {
+		.lba = lba,
+		.sqid = queue < 0 ? UINT16_MAX : (uint16_t)queue,
+		.cmdid = queue < 0 ? UINT16_MAX : drive->next_cmdid,
+		.status = status,
+		.param = UINT16_MAX,
+		.nsid = nsid,
+	};
+
+	add_error(drive, &error);
 }
 
 static const struct sim_rule *find_rule(const struct sim_drive *drive,
@@ -159,7 +279,7 @@ uint16_t sim_model_execute(struct sim_drive *drive, struct sim_exec *x)
 		x->out_len = (uint32_t)rule->bytes;
 	if (status != 0) {
 		x->out_len = 0;
-		add_error(drive, x, status);
+		add_refusal(drive, x, status);
 	}
 	return status;
 }
@@ -191,7 +311,7 @@ static void raise_held(struct sim_drive *drive)
 	}
 }
 
-void sim_model_warning_changed(struct sim_drive *drive, uint8_t before, uint8_t after)
+static void raise_risen(struct sim_drive *drive, uint8_t before, uint8_t after)
 {
 	uint32_t armed = drive->feature[SIM_FEATURE_ASYNC_EVENTS] & 0x3f;
 	uint8_t risen = (uint8_t)(after & ~before & armed);
@@ -206,25 +326,34 @@ void sim_model_warning_changed(struct sim_drive *drive, uint8_t before, uint8_t 
 		raise_held(drive);
 }
 
+void sim_model_warning_changed(struct sim_drive *drive, uint8_t before, uint8_t after)
+{
+	for (struct sim_drive *d = sim_drive_owner(drive); d; d = d->sibling)
+		raise_risen(d, before, after);
+}
+
 /* ---- Get Log Page ---- */
 
 static void lay_out_errors(struct sim_drive *drive)
 {
 	uint8_t *page = drive->page[SIM_PAGE_ERROR];
-	uint64_t shown = drive->error_count < SIM_ERRORS_MAX ? drive->error_count : SIM_ERRORS_MAX;
+	uint64_t room = drive->page[SIM_PAGE_IDENTIFY][ELPE] + 1u;
+	uint64_t shown = drive->error_count < room ? drive->error_count : room;
 
 	if (drive->fixed[SIM_PAGE_ERROR])
 		return;
+	memset(page, 0, page_sizes[SIM_PAGE_ERROR]);
 	for (uint64_t i = 0; i < shown; i++) {
 		const struct sim_error *e =
 			&drive->errors[(drive->error_count - 1 - i) % SIM_ERRORS_MAX];
 		uint8_t *out = page + 64 * i;
 
-		memset(out, 0, 64);
 		em_put_le64(out, e->count);
+		em_put_le16(out + 8, e->sqid);
 		em_put_le16(out + 10, e->cmdid);
 		em_put_le16(out + 12, (uint16_t)(e->status << 1));
 		em_put_le16(out + 14, e->param);
+		em_put_le64(out + 16, e->lba);
 		em_put_le32(out + 24, e->nsid);
 	}
 }
@@ -254,8 +383,9 @@ static void advance_self_test(struct sim_drive *drive)
 		page[1] = (uint8_t)(spent * 100 / drive->selftest_length_us);
 }
 
-uint16_t sim_model_self_test(struct sim_drive *drive, struct sim_exec *x)
+uint16_t sim_model_self_test(struct sim_drive *any, struct sim_exec *x)
 {
+	struct sim_drive *drive = sim_drive_owner(any);
 	uint8_t *page = drive->page[SIM_PAGE_SELFTEST];
 	unsigned code = x->cmd->cdw10 & 0x0f;
 
@@ -320,9 +450,10 @@ uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x)
 		return refuse_log(x, SIM_ST_FIELD, 48);
 	if (lid == 0x01)
 		lay_out_errors(drive);
+	sim_rate_apply(sim_drive_owner(drive), em_monotonic_us());
 	if (lid == 0x06)
-		advance_self_test(drive);
-	sim_model_copy(x, drive->page[log_pages[lid]], sim_page_size(log_pages[lid]), offset,
+		advance_self_test(sim_drive_owner(drive));
+	sim_model_copy(drive, x, log_pages[lid], drive->page[log_pages[lid]], offset,
 		       (dwords + 1) * 4);
 	after_read(drive, lid, c->cdw10 >> 15 & 1);
 	return 0;

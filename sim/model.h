@@ -11,11 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
+#include "lib/base/u128.h"
 #include "sim/wire.h"
 
 #define SIM_NAMESPACES_MAX 32
-#define SIM_ERRORS_MAX	   64
+#define SIM_ERRORS_MAX	   256
 #define SIM_RULES_MAX	   32
+#define SIM_RATES_MAX	   16
+#define SIM_FLIPS_MAX	   64
+#define SIM_SPEED_MAX	   1000000
 #define SIM_COUNTS_MAX	   96
 #define SIM_LOG_MAX	   256
 
@@ -45,7 +49,7 @@ enum sim_opcode {
 enum sim_page {
 	SIM_PAGE_IDENTIFY,  /* 4096 */
 	SIM_PAGE_NAMESPACE, /* 4096, replaces Identify Namespace of every namespace */
-	SIM_PAGE_ERROR,	    /* 64 * 64 */
+	SIM_PAGE_ERROR,	    /* 256 * 64 */
 	SIM_PAGE_SMART,	    /* 512 */
 	SIM_PAGE_FIRMWARE,  /* 512 */
 	SIM_PAGE_EFFECTS,   /* 4096 */
@@ -71,6 +75,34 @@ struct sim_rule {
 	int32_t bytes; /* -1: all */
 };
 
+/* A bit that arrives wrong: what the drive holds stays as it is. */
+struct sim_flip {
+	enum sim_page page;
+	uint16_t byte;
+	uint8_t mask;
+};
+
+enum sim_value_kind { SIM_NUMBER, SIM_TEXT, SIM_CELSIUS };
+
+/* A value that scenarios and control words know by name. */
+struct sim_value {
+	const char *name;
+	enum sim_page page;
+	uint16_t offset;
+	uint8_t size;
+	enum sim_value_kind kind;
+};
+
+/* A value that moves with time; see sim_rate_set(). */
+struct sim_rate {
+	const struct sim_value *value;
+	int64_t amount; /* in per_us */
+	uint64_t per_us;
+	bool has_limit;
+	em_u128 limit;
+	__int128 rest; /* of the time that passed: less than one step, as amount * us */
+};
+
 struct sim_count {
 	uint8_t opcode;
 	int32_t page;
@@ -86,14 +118,20 @@ struct sim_log_entry {
 struct sim_drive {
 	char name[16];	    /* nvme0 */
 	char next_name[16]; /* the name it returns as */
-	char address[24], nqn[224], state[16];
+	char address[96], transport[16], slot[16], nqn[224], state[16];
 	uint16_t device_id, subsystem_vendor, subsystem_device;
 	unsigned minor, queue_count;
 	int numa_node;
 	bool announces_nqn;
+	/*
+	 * A subsystem of several controllers: its number, and the controller that the shared pages
+	 * belong to. -1 and NULL for a drive with one controller.
+	 */
+	int subsystem;
+	struct sim_drive *first, *sibling; /* sibling: the next controller after first */
 
-	uint8_t *page[SIM_PAGE_COUNT];
-	bool fixed[SIM_PAGE_COUNT]; /* given as a hex file: left byte for byte as it is */
+	uint8_t *page[SIM_PAGE_COUNT]; /* of first where the controllers share it */
+	bool fixed[SIM_PAGE_COUNT];    /* given as a hex file: left byte for byte as it is */
 	bool has_log[256], has_feature[256], has_opcode[256];
 	uint32_t feature[256], feature_default[256];
 	struct sim_namespace ns[SIM_NAMESPACES_MAX];
@@ -101,8 +139,8 @@ struct sim_drive {
 
 	/* Errors, newest last; the log page is laid out when it is read. */
 	struct sim_error {
-		uint64_t count;
-		uint16_t cmdid, status, param;
+		uint64_t count, lba;
+		uint16_t sqid, cmdid, status, param;
 		uint32_t nsid;
 	} errors[SIM_ERRORS_MAX];
 	uint64_t error_count;
@@ -115,6 +153,12 @@ struct sim_drive {
 
 	struct sim_rule rules[SIM_RULES_MAX];
 	unsigned rule_count;
+	struct sim_flip flips[SIM_FLIPS_MAX];
+	unsigned flip_count;
+	struct sim_rate rates[SIM_RATES_MAX];
+	unsigned rate_count;
+	uint64_t rates_at_us; /* they have been applied up to here */
+	uint32_t speed;	      /* simulated seconds in a real one, for rates */
 	bool hung, gone;
 	uint64_t delay_us;
 	uint64_t selftest_started_us, selftest_length_us;
@@ -138,7 +182,15 @@ struct sim_exec {
 };
 
 struct sim_drive *sim_drive_new(unsigned index);
+/* Pages that first owns stay; siblings must not be used any more then. */
 struct sim_drive *sim_drive_free(struct sim_drive *drive);
+/* Makes drive one more controller of first's subsystem, with everything else as first's. */
+void sim_drive_join(struct sim_drive *drive, struct sim_drive *first);
+/* For a drive that joined and is given up before it was used. */
+void sim_drive_leave(struct sim_drive *drive);
+bool sim_drive_shares(const struct sim_drive *drive, const struct sim_drive *other);
+/* The controller that keeps what the subsystem has only once: itself for a drive that is alone. */
+struct sim_drive *sim_drive_owner(struct sim_drive *drive);
 size_t sim_page_size(enum sim_page page);
 
 uint16_t sim_model_execute(struct sim_drive *drive, struct sim_exec *x);
@@ -155,8 +207,14 @@ uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_get_feature(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_set_feature(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_self_test(struct sim_drive *drive, struct sim_exec *x);
-void sim_model_copy(struct sim_exec *x, const void *page, size_t size, uint64_t offset,
-		    uint64_t wanted);
+/* Into the caller's buffer: part of a page, with the flips of that page. */
+void sim_model_copy(const struct sim_drive *drive, struct sim_exec *x, enum sim_page page,
+		    const void *bytes, uint64_t offset, uint64_t wanted);
+/* The same of 4096 bytes that are no page of enum sim_page (lists). */
+void sim_model_copy_list(struct sim_exec *x, const uint8_t bytes[4096]);
+/* An error that no refused command made: one more entry of log 01h. -1: about no queue. */
+void sim_model_add_error(struct sim_drive *drive, uint16_t status, int queue, uint32_t nsid,
+			 uint64_t lba);
 
 /* Sets the drive's identity, pages and abilities to a product's. -ENOENT: no such product. */
 int sim_product_apply(struct sim_drive *drive, const char *name);
@@ -164,6 +222,18 @@ int sim_product_apply(struct sim_drive *drive, const char *name);
 void sim_product_settle(struct sim_drive *drive);
 /* Changes one value by name ("ver", "temperature_celsius"). -ENOENT, -EINVAL, -ERANGE. */
 int sim_value_set(struct sim_drive *drive, const char *name, const char *text);
+const struct sim_value *sim_value_find(const char *name); /* NULL */
+int sim_value_parse(const struct sim_value *value, const char *text, em_u128 *ret);
+em_u128 sim_value_get(const struct sim_drive *drive, const struct sim_value *value);
+void sim_value_put(struct sim_drive *drive, const struct sim_value *value, em_u128 number);
+/*
+ * From now on NAME moves by "AMOUNT/TIME" ("1000/s", "-1/30min", "2/h"), up to limit where that is
+ * not NULL; amount 0 ends it. -ENOENT, -EINVAL, -ERANGE, -ENOSPC.
+ */
+int sim_rate_set(struct sim_drive *drive, const char *name, const char *rate, const char *limit);
+/* Moves the values to what they are now; a temperature or spare that crosses its threshold sets its
+ * bit of critical_warning, and clears it on the way back. */
+void sim_rate_apply(struct sim_drive *drive, uint64_t now_us);
 int sim_page_by_name(const char *name); /* "smart" -> SIM_PAGE_SMART, or -ENOENT */
 /* Reads a hex file as xxd -r does. Missing bytes are zero. */
 int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path, char *error,
@@ -174,4 +244,6 @@ const char *sim_opcode_name(uint8_t opcode);
 /* blocks and shift as Linux shows them. nsid 0: the next free one. */
 int sim_namespace_add(struct sim_drive *drive, uint32_t nsid, uint32_t node, uint64_t bytes,
 		      uint8_t block_shift);
+/* -ENOENT */
+int sim_namespace_remove(struct sim_drive *drive, uint32_t nsid);
 void sim_namespace_clear(struct sim_drive *drive);

@@ -25,6 +25,11 @@ static bool manages_namespaces(const struct sim_drive *drive)
 	return em_le16(drive->page[SIM_PAGE_IDENTIFY] + 256) & 0x08;
 }
 
+static bool is_discovery(const struct sim_drive *drive)
+{
+	return drive->page[SIM_PAGE_IDENTIFY][111] == 2;
+}
+
 static void lay_out_ns(const struct sim_drive *drive, const struct sim_namespace *ns,
 		       uint8_t out[4096])
 {
@@ -43,6 +48,7 @@ static void lay_out_ns(const struct sim_drive *drive, const struct sim_namespace
 	em_put_le64(out + 8, ns->blocks);
 	em_put_le64(out + 16, ns->blocks / 10 * 3);
 	out[26] = ns->block_shift == 12 ? 1 : 0;
+	out[30] = drive->first ? 1 : 0; /* reached through several controllers */
 	if (version(drive) < 0x00010200)
 		return;
 	em_put_le64(out + 48, ns->blocks << ns->block_shift);
@@ -61,7 +67,7 @@ static uint16_t identify_ns(struct sim_drive *drive, struct sim_exec *x)
 		return SIM_ST_NSID;
 	if (ns || nsid == UINT32_MAX)
 		lay_out_ns(drive, ns, out);
-	sim_model_copy(x, out, sizeof(out), 0, sizeof(out));
+	sim_model_copy(drive, x, SIM_PAGE_NAMESPACE, out, 0, sizeof(out));
 	return 0;
 }
 
@@ -77,7 +83,7 @@ static uint16_t identify_list(struct sim_drive *drive, struct sim_exec *x)
 	for (unsigned i = 0; i < drive->ns_count; i++)
 		if (drive->ns[i].nsid > x->cmd->nsid)
 			em_put_le32(out + 4 * n++, drive->ns[i].nsid);
-	sim_model_copy(x, out, sizeof(out), 0, sizeof(out));
+	sim_model_copy_list(x, out);
 	return 0;
 }
 
@@ -102,20 +108,24 @@ static uint16_t identify_descriptors(struct sim_drive *drive, struct sim_exec *x
 	at += add_descriptor(out + at, 2, ns->nguid, sizeof(ns->nguid));
 	if (version(drive) >= 0x00020000)
 		add_descriptor(out + at, 4, "", 1); /* command set: NVM */
-	sim_model_copy(x, out, sizeof(out), 0, sizeof(out));
+	sim_model_copy_list(x, out);
 	return 0;
 }
 
 static uint16_t identify_controllers(struct sim_drive *drive, struct sim_exec *x)
 {
-	uint16_t id = em_le16(drive->page[SIM_PAGE_IDENTIFY] + 78);
 	uint8_t out[4096] = { 0 };
+	unsigned n = 0;
 
-	if (id >= x->cmd->cdw10 >> 16) {
-		em_put_le16(out, 1);
-		em_put_le16(out + 2, id);
+	/* Controllers join with ascending identifiers. */
+	for (struct sim_drive *d = sim_drive_owner(drive); d; d = d->sibling) {
+		uint16_t id = em_le16(d->page[SIM_PAGE_IDENTIFY] + 78);
+
+		if (id >= x->cmd->cdw10 >> 16)
+			em_put_le16(out + 2 + 2 * n++, id);
 	}
-	sim_model_copy(x, out, sizeof(out), 0, sizeof(out));
+	em_put_le16(out, (uint16_t)n);
+	sim_model_copy_list(x, out);
 	return 0;
 }
 
@@ -124,7 +134,7 @@ static uint16_t identify_ctrl(struct sim_drive *drive, struct sim_exec *x)
 	x->error_param = 4;
 	if (x->cmd->nsid != 0)
 		return SIM_ST_FIELD;
-	sim_model_copy(x, drive->page[SIM_PAGE_IDENTIFY], 4096, 0, 4096);
+	sim_model_copy(drive, x, SIM_PAGE_IDENTIFY, drive->page[SIM_PAGE_IDENTIFY], 0, 4096);
 	return 0;
 }
 
@@ -135,7 +145,7 @@ static uint16_t identify_empty(struct sim_drive *drive, struct sim_exec *x)
 	(void)drive;
 	if (x->cmd->cdw11 >> 24 != 0)
 		return SIM_ST_FIELD; /* only the NVM command set */
-	sim_model_copy(x, zeros, sizeof(zeros), 0, sizeof(zeros));
+	sim_model_copy_list(x, zeros);
 	return 0;
 }
 
@@ -168,7 +178,8 @@ uint16_t sim_model_identify(struct sim_drive *drive, struct sim_exec *x)
 
 		if (c->code != code)
 			continue;
-		if (version(drive) < c->since || (c->management && !manages_namespaces(drive)))
+		if (version(drive) < c->since || (c->management && !manages_namespaces(drive)) ||
+		    (c->code != 0x01 && is_discovery(drive)))
 			return SIM_ST_FIELD;
 		return c->answer(drive, x);
 	}

@@ -3,7 +3,7 @@ noinst_PROGRAMS += sim/ember-sim sim/ember-sim-preload.so
 # All but main(): the fuzz target of scenario files is made of them too.
 sim_parts = sim/server.c sim/server.h sim/kernel.c sim/uevent.c \
 	sim/control.c sim/scenario.c sim/scenario.h sim/tree.c sim/tree.h sim/model.c sim/model.h \
-	sim/model_identify.c sim/products.c sim/values.c sim/wire.h
+	sim/model_identify.c sim/rates.c sim/products.c sim/values.c sim/wire.h
 sim_ember_sim_SOURCES = sim/main.c $(sim_parts)
 sim_ember_sim_LDADD = lib/base/libember-base.a $(LIBSYSTEMD_LIBS)
 
@@ -17,7 +17,8 @@ sim_ember_sim_preload_so_LDFLAGS = -shared -Wl,-soname,ember-sim-preload.so -Wl,
 sim_ember_sim_preload_so_LINK = $(CC) $(sim_ember_sim_preload_so_CFLAGS) \
 	$(sim_ember_sim_preload_so_LDFLAGS) -o $@
 
-EXTRA_DIST += sim/README.md sim/scenarios/default.conf
+EXTRA_DIST += sim/README.md sim/scenarios/default.conf sim/scenarios/fabrics.conf \
+	sim/scenarios/multipath.conf sim/scenarios/thousand.conf sim/scenarios/wear.conf
 
 # What a program on sd-device sees of the simulator; for tests/scenario/test_simulator.py.
 noinst_PROGRAMS += tests/scenario/simulator/monitor

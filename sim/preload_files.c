@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #ifndef SYSFS_MAGIC
@@ -405,6 +406,21 @@ SIM_EXPORT char *__realpath_chk(const char *path, char *resolved, size_t size)
 SIM_EXPORT char *canonicalize_file_name(const char *path)
 {
 	return realpath(path, NULL);
+}
+
+/* `ls -l` asks each file for its label. */
+SIM_EXPORT ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+	char buf[PATH_MAX];
+
+	return SIM_REAL(getxattr)(sim_map(path, buf), name, value, size);
+}
+
+SIM_EXPORT ssize_t lgetxattr(const char *path, const char *name, void *value, size_t size)
+{
+	char buf[PATH_MAX];
+
+	return SIM_REAL(lgetxattr)(sim_map(path, buf), name, value, size);
 }
 
 SIM_EXPORT int inotify_add_watch(int fd, const char *path, uint32_t mask)

@@ -23,6 +23,9 @@ struct family {
 	uint16_t oacs, oncs;
 	uint8_t frmw, lpa, mtfa;	/* mtfa in 100 ms */
 	uint16_t wctemp, cctemp, power; /* kelvin; 0.01 W */
+	uint32_t sanicap;
+	uint8_t type;	/* CNTRLTYPE; 0: 1 (I/O) */
+	bool no_health; /* log 02h is all zero */
 };
 
 /* Format, firmware, namespace management, self-test; and MI send and receive. */
@@ -69,6 +72,7 @@ static const struct family pblaze6 = {
 	.wctemp = 348,
 	.cctemp = 358,
 	.power = 2500,
+	.sanicap = 0x00000003, /* crypto and block erase */
 };
 
 static const struct family pblaze7 = {
@@ -88,6 +92,7 @@ static const struct family pblaze7 = {
 	.wctemp = 350,
 	.cctemp = 360,
 	.power = 2500,
+	.sanicap = 0x00000003, /* crypto and block erase */
 };
 
 /* Somebody else's drive: one namespace, SMART also by namespace, slot 1 read-only. */
@@ -107,6 +112,7 @@ static const struct family generic = {
 	.wctemp = 345,
 	.cctemp = 355,
 	.power = 1200,
+	.sanicap = 0x00000003, /* crypto and block erase */
 };
 
 /* NVMe 1.0: Identify, the three mandatory logs, the mandatory features, no option. */
@@ -119,6 +125,25 @@ static const struct family minimal = {
 	.version = 0x00010000,
 	.namespaces = 1,
 	.frmw = 0x02,
+};
+
+/* What a Linux host serves over a network: no health of a drive behind it. */
+static const struct family target = {
+	.firmware = "4.20.6.c",
+	.ieee = { 0x00, 0x00, 0x00 },
+	.version = 0x00010300,
+	.namespaces = 1024,
+	.oaes = 0x100,
+	.oncs = 0x000c,
+	.lpa = 0x06,
+	.no_health = true,
+};
+
+/* Tells where subsystems are, and has none of a drive's pages. */
+static const struct family discovery = {
+	.firmware = "",
+	.version = 0x00010400,
+	.type = 2,
 };
 
 static const struct product {
@@ -137,6 +162,8 @@ static const struct product {
 	{ "7946", "P7946DT0640M00", &pblaze7, 0x4441, 6400 },
 	{ "generic", "Example Data Center NVMe 1T", &generic, 0x1100, 960 },
 	{ "minimal", "Minimal NVMe 1.0", &minimal, 0x1100, 240 },
+	{ "target", "Linux", &target, 0, 960 },
+	{ "discovery", "", &discovery, 0, 0 },
 };
 
 /* 97696368 sectors for the first 50 GB, 1953504 for each further one. */
@@ -159,7 +186,10 @@ static void lay_out_identity(struct sim_drive *d, const struct product *p)
 	uint8_t *id = d->page[SIM_PAGE_IDENTIFY];
 	char serial[21];
 
-	snprintf(serial, sizeof(serial), "SIM%05u%s", d->minor, p->name);
+	if (f->type == 2)
+		serial[0] = '\0';
+	else
+		snprintf(serial, sizeof(serial), "SIM%05u%s", d->minor, p->name);
 	em_put_le16(id, f->vendor);
 	em_put_le16(id + 2, f->subsystem_vendor);
 	put_text(id + 4, 20, serial);
@@ -185,7 +215,7 @@ static void lay_out_abilities(struct sim_drive *d, const struct product *p)
 		em_put_le32(id + 92, f->oaes);
 	}
 	if (f->version >= 0x00010400)
-		id[111] = 1; /* an I/O controller */
+		id[111] = f->type ? f->type : 1; /* else an I/O controller */
 	em_put_le16(id + 256, f->oacs);
 	id[258] = 3; /* abort limit, 0-based */
 	id[259] = 3; /* event requests, 0-based */
@@ -203,6 +233,7 @@ static void lay_out_abilities(struct sim_drive *d, const struct product *p)
 	id[512] = 0x66;
 	id[513] = 0x44;
 	d->announces_nqn = f->version >= 0x00010201;
+	em_put_le32(id + 328, f->sanicap);
 	em_put_le32(id + 516, f->namespaces);
 	em_put_le16(id + 520, f->oncs);
 	id[524] = f->oacs & 2 ? 0x04 : 0; /* crypto erase */
@@ -213,12 +244,13 @@ static void lay_out_capacity(struct sim_drive *d, const struct product *p)
 {
 	const struct family *f = p->family;
 	uint8_t *id = d->page[SIM_PAGE_IDENTIFY];
-	uint64_t bytes = published_bytes(p->capacity_gb);
+	uint64_t bytes = p->capacity_gb ? published_bytes(p->capacity_gb) : 0;
 
 	if (f->oacs & 0x08)
 		em_put_le64(id + 280, bytes); /* all of it in namespaces: none unallocated */
 	sim_namespace_clear(d);
-	sim_namespace_add(d, 1, 1, bytes, 9);
+	if (bytes)
+		sim_namespace_add(d, 1, 1, bytes, 9);
 }
 
 static void lay_out_logs(struct sim_drive *d, const struct product *p)
@@ -227,6 +259,14 @@ static void lay_out_logs(struct sim_drive *d, const struct product *p)
 	uint8_t *smart = d->page[SIM_PAGE_SMART], *fw = d->page[SIM_PAGE_FIRMWARE];
 	uint8_t *test = d->page[SIM_PAGE_SELFTEST], *sanitize = d->page[SIM_PAGE_SANITIZE];
 
+	fw[0] = 0x01;
+	put_text(fw + 8, 8, f->firmware);
+	for (unsigned i = 0; i < 20; i++)
+		test[4 + 28 * i] = 0x0f; /* entry not used */
+	for (unsigned i = 8; i < 32; i += 4)
+		em_put_le32(sanitize + i, UINT32_MAX);
+	if (f->no_health)
+		return;
 	em_put_le16(smart + 1, 273 + 38);
 	smart[3] = 100;
 	smart[4] = 10;
@@ -243,12 +283,6 @@ static void lay_out_logs(struct sim_drive *d, const struct product *p)
 		em_put_le16(smart + 200, 273 + 38);
 		em_put_le16(smart + 202, 273 + 43);
 	}
-	fw[0] = 0x01;
-	put_text(fw + 8, 8, f->firmware);
-	for (unsigned i = 0; i < 20; i++)
-		test[4 + 28 * i] = 0x0f; /* entry not used */
-	for (unsigned i = 8; i < 32; i += 4)
-		em_put_le32(sanitize + i, UINT32_MAX);
 }
 
 static void support(bool table[256], const uint8_t *codes, size_t count)
@@ -257,22 +291,66 @@ static void support(bool table[256], const uint8_t *codes, size_t count)
 		table[codes[i]] = true;
 }
 
+/*
+ * What is announced in OACS and ONCS, with the effects that such commands have, whether or not the
+ * simulator can carry them out.
+ */
+static void lay_out_effects(struct sim_drive *d)
+{
+	static const struct {
+		uint8_t opcode;
+		uint16_t announced; /* bits of OACS; 0: every drive */
+		uint32_t effects;
+	} admin[] = {
+		{ 0x00, 0, 0x00000001 },      { 0x01, 0, 0x00000001 },
+		{ 0x02, 0, 0x00000001 },      { 0x04, 0, 0x00000001 },
+		{ 0x05, 0, 0x00000001 },      { 0x06, 0, 0x00000001 },
+		{ 0x08, 0, 0x00000001 },      { 0x09, 0, 0x00000001 },
+		{ 0x0a, 0, 0x00000001 },      { 0x0c, 0, 0x00000001 },
+		{ 0x0d, 0x0008, 0x00020009 }, { 0x10, 0x0004, 0x00020011 },
+		{ 0x11, 0x0004, 0x00000001 }, { 0x14, 0x0010, 0x00000001 },
+		{ 0x15, 0x0008, 0x00000009 }, { 0x1d, 0x0040, 0x00000001 },
+		{ 0x1e, 0x0040, 0x00000001 }, { 0x80, 0x0002, 0x00020007 },
+	};
+	static const struct {
+		uint8_t opcode;
+		uint16_t announced; /* bits of ONCS */
+		uint32_t effects;
+	} io[] = {
+		{ 0x00, 0, 0x00000001 },      { 0x01, 0, 0x00000003 },
+		{ 0x02, 0, 0x00000001 },      { 0x08, 0x0008, 0x00000003 },
+		{ 0x09, 0x0004, 0x00000003 }, { 0x0d, 0x0020, 0x00000001 },
+		{ 0x0e, 0x0020, 0x00000001 }, { 0x11, 0x0020, 0x00000001 },
+		{ 0x15, 0x0020, 0x00000001 },
+	};
+	const uint8_t *id = d->page[SIM_PAGE_IDENTIFY];
+	uint8_t *page = d->page[SIM_PAGE_EFFECTS];
+
+	for (unsigned i = 0; i < EM_COUNT(admin); i++)
+		if (!admin[i].announced || em_le16(id + 256) & admin[i].announced)
+			em_put_le32(page + 4 * admin[i].opcode, admin[i].effects);
+	for (unsigned i = 0; i < EM_COUNT(io); i++)
+		if (!io[i].announced || em_le16(id + 520) & io[i].announced)
+			em_put_le32(page + 1024 + 4 * io[i].opcode, io[i].effects);
+	if (em_le32(id + 328))
+		em_put_le32(page + 4 * 0x84, 0x00020003);
+}
+
 static void lay_out_support(struct sim_drive *d, const struct product *p)
 {
 	const struct family *f = p->family;
 	static const uint8_t opcodes[] = { 0x02, 0x06, 0x08, 0x09, 0x0a };
 	static const uint8_t logs[] = { 0x01, 0x02, 0x03 };
 	static const uint8_t features[] = { 0x01, 0x02, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0a, 0x0b };
-	uint8_t *effects = d->page[SIM_PAGE_EFFECTS];
 
 	support(d->has_opcode, opcodes, sizeof(opcodes));
-	support(d->has_log, logs, sizeof(logs));
+	if (f->type != 2)
+		support(d->has_log, logs, sizeof(logs));
 	support(d->has_feature, features, sizeof(features));
 	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = f->oacs & 0x10;
 	d->has_log[0x05] = f->lpa & 0x02;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
-	for (unsigned i = 0; i < 256; i++)
-		em_put_le32(effects + 4 * i, d->has_opcode[i] ? 1 : 0);
+	lay_out_effects(d);
 	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = f->wctemp ? f->wctemp : 0xffff;
 	d->feature_default[0x07] = 0x001f001f;
 }
@@ -300,6 +378,11 @@ void sim_product_settle(struct sim_drive *drive)
 {
 	uint8_t *id = drive->page[SIM_PAGE_IDENTIFY];
 	bool given = drive->nqn[0];
+
+	if (!given && id[111] == 2) {
+		snprintf(drive->nqn, sizeof(drive->nqn), "nqn.2014-08.org.nvmexpress.discovery");
+		given = true;
+	}
 
 	settle_capacity(drive);
 	if (!given && id[768])

@@ -112,6 +112,20 @@ static int set_plan(const struct reader *r, const char *value)
 	return sim_server_plan(r->srv, at, r->srv->host_count, value + used);
 }
 
+/* rate = NAME AMOUNT/TIME [to LIMIT] */
+static int set_rate(const struct reader *r, struct sim_drive *d, const char *value)
+{
+	char name[48], rate[48], to[8] = "", limit[48] = "";
+	int count = sscanf(value, "%47s %47s %7s %47s", name, rate, to, limit), e = -EINVAL;
+
+	if (count == 2 || (count == 4 && strcmp(to, "to") == 0))
+		e = sim_rate_set(d, name, rate, count == 4 ? limit : NULL);
+	if (e < 0)
+		return fail(r, e, "rate = %s: %s", value,
+			    e == -EINVAL ? "want: NAME AMOUNT/TIME [to LIMIT]" : strerror(-e));
+	return 0;
+}
+
 static int set_page(const struct reader *r, struct sim_drive *d, const char *key, const char *value)
 {
 	char name[32], path[PATH_MAX], error[PATH_MAX + 128];
@@ -145,6 +159,10 @@ static int set_host_value(struct sim_drive *d, const char *key, const char *valu
 		return put_text(d->address, sizeof(d->address), value);
 	if (strcmp(key, "state") == 0)
 		return put_text(d->state, sizeof(d->state), value);
+	if (strcmp(key, "transport") == 0)
+		return put_text(d->transport, sizeof(d->transport), value);
+	if (strcmp(key, "slot") == 0)
+		return put_text(d->slot, sizeof(d->slot), value);
 	if (em_parse_u64(value, 0, 65535, &n) < 0)
 		return -ENOENT;
 	if (strcmp(key, "device_id") == 0)
@@ -175,6 +193,8 @@ static int set_value(const struct reader *r, struct sim_drive *d, const char *ke
 		return set_namespace(r, d, value);
 	if (strcmp(key, "at") == 0)
 		return set_plan(r, value);
+	if (strcmp(key, "rate") == 0)
+		return set_rate(r, d, value);
 	if (len > 5 && strcmp(key + len - 5, "-page") == 0)
 		return set_page(r, d, key, value);
 	/* Copies of one section must not share a serial: %n stands for the copy's number. */
@@ -194,6 +214,14 @@ static int set_value(const struct reader *r, struct sim_drive *d, const char *ke
 static void place(struct sim_drive *d, unsigned index)
 {
 	snprintf(d->address, sizeof(d->address), "0000:%02x:%02x.0", 1 + index / 32, index % 32);
+}
+
+/* Of a transport that is not PCI: an address of the documentation's network. */
+static void place_elsewhere(struct sim_drive *d, unsigned index)
+{
+	if (strcmp(d->transport, "pcie") != 0 && strncmp(d->address, "0000:", 5) == 0)
+		snprintf(d->address, sizeof(d->address), "traddr=192.0.2.%u,trsvcid=%u",
+			 1 + index % 250, 4420 + index / 250);
 }
 
 static const char *setting_of(const struct reader *r, const char *key)
@@ -220,11 +248,34 @@ static int number_of(const struct reader *r, unsigned *ret)
 	return 0;
 }
 
+/* A drive is a product, or one more controller of a drive before it. */
+static int begin_drive(const struct reader *r, struct sim_drive *d, const char *product)
+{
+	const char *of = setting_of(r, "controller_of");
+	struct sim_host *host = of ? sim_server_find(r->srv, of) : NULL;
+
+	if (of && !host)
+		return fail(r, -ENOENT, "there is no drive %s before this one", of);
+	if (host)
+		sim_drive_join(d, sim_drive_owner(host->drive));
+	else if (sim_product_apply(d, product) < 0)
+		return fail(r, -EINVAL, "there is no product %s", product);
+	place(d, r->srv->host_count);
+	return 0;
+}
+
+/* What only make_drives() and begin_drive() read. */
+static bool is_about_making(const char *key)
+{
+	return strcmp(key, "product") == 0 || strcmp(key, "repeat") == 0 ||
+	       strcmp(key, "controller_of") == 0;
+}
+
 static int make_drive(struct reader *r, const char *product, unsigned copy)
 {
 	struct sim_drive *d;
 	unsigned number;
-	int e = 0;
+	int e;
 
 	if (r->srv->host_count == DRIVES_MAX)
 		return fail(r, -E2BIG, "more than %u drives", DRIVES_MAX);
@@ -233,20 +284,20 @@ static int make_drive(struct reader *r, const char *product, unsigned copy)
 	d = sim_drive_new(number);
 	if (!d)
 		return -ENOMEM;
-	if (sim_product_apply(d, product) < 0)
-		e = fail(r, -EINVAL, "there is no product %s", product);
-	place(d, r->srv->host_count);
+	e = begin_drive(r, d, product);
 	for (unsigned i = 0; i < r->count && e == 0; i++) {
 		const struct setting *s = &r->settings[i];
 
 		r->line = s->line;
-		if (strcmp(s->key, "product") != 0 && strcmp(s->key, "repeat") != 0)
+		if (!is_about_making(s->key))
 			e = set_value(r, d, s->key, s->value, copy);
 	}
 	if (e < 0) {
+		sim_drive_leave(d);
 		sim_drive_free(d);
 		return e;
 	}
+	place_elsewhere(d, r->srv->host_count);
 	sim_product_settle(d);
 	return sim_server_add_drive(r->srv, d);
 }
@@ -263,8 +314,10 @@ static int make_drives(struct reader *r)
 	uint64_t copies = 1;
 	int e = 0;
 
-	if (!product)
+	if (!product && !setting_of(r, "controller_of"))
 		return fail(r, -EINVAL, "a drive needs product = NAME");
+	if (product && setting_of(r, "controller_of"))
+		return fail(r, -EINVAL, "controller_of takes the product of that drive");
 	if (repeat && em_parse_u64(repeat, 0, DRIVES_MAX, &copies) < 0)
 		return fail(r, -EINVAL, "repeat takes 0 to %u", DRIVES_MAX);
 	for (unsigned i = 0; i < copies && e == 0; i++)
@@ -301,6 +354,17 @@ static int keep(struct reader *r, const char *key, const char *value)
 
 static int load(struct sim_server *srv, const char *path, unsigned depth);
 
+/* For the drives of before and after. */
+static int set_speed(struct reader *r, const char *value)
+{
+	uint64_t speed;
+
+	if (em_parse_u64(value, 1, SIM_SPEED_MAX, &speed) < 0)
+		return fail(r, -EINVAL, "speed: 1 to %u", SIM_SPEED_MAX);
+	sim_server_set_speed(r->srv, (uint32_t)speed);
+	return 0;
+}
+
 static int on_setting(struct reader *r, const char *key, const char *value)
 {
 	char path[PATH_MAX];
@@ -318,6 +382,8 @@ static int on_setting(struct reader *r, const char *key, const char *value)
 		resolve(r, value, path);
 		return load(r->srv, path, r->depth + 1);
 	case SIM_SECTION:
+		if (strcmp(key, "speed") == 0)
+			return set_speed(r, value);
 		if (strcmp(key, "admin_timeout") != 0)
 			break;
 		if (em_parse_duration_us(value, 1000, 3600 * EM_US_PER_SEC,

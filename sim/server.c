@@ -20,6 +20,8 @@
 #include "lib/base/clock.h"
 #include "lib/base/cleanup.h"
 
+#define RATES_EVERY_US (EM_US_PER_SEC / 2)
+
 static void on_smart_event(struct sim_drive *drive, uint32_t dw0)
 {
 	struct sim_host *host = drive->host;
@@ -41,6 +43,8 @@ int sim_server_add_drive(struct sim_server *srv, struct sim_drive *drive)
 	srv->hosts = bigger;
 	srv->hosts[srv->host_count++] = (struct sim_host){ .srv = srv, .drive = drive };
 	drive->on_event = on_smart_event;
+	if (srv->speed)
+		drive->speed = srv->speed;
 	return 0;
 }
 
@@ -232,6 +236,34 @@ static uint64_t run_plans(struct sim_server *srv, uint64_t now_us)
 	return next;
 }
 
+void sim_server_set_speed(struct sim_server *srv, uint32_t speed)
+{
+	uint64_t now = em_monotonic_us();
+
+	srv->speed = speed;
+	for (unsigned i = 0; i < srv->host_count; i++) {
+		sim_rate_apply(srv->hosts[i].drive, now);
+		srv->hosts[i].drive->speed = speed;
+	}
+}
+
+/* Readers move the values themselves; this is for the events of drives that nobody reads. */
+static uint64_t run_rates(struct sim_server *srv, uint64_t now_us)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < srv->host_count && !any; i++)
+		any = srv->hosts[i].drive->rate_count > 0;
+	if (!any)
+		return UINT64_MAX;
+	if (now_us < srv->rates_due_us)
+		return srv->rates_due_us;
+	for (unsigned i = 0; i < srv->host_count; i++)
+		sim_rate_apply(srv->hosts[i].drive, now_us);
+	srv->rates_due_us = now_us + RATES_EVERY_US;
+	return srv->rates_due_us;
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -246,6 +278,7 @@ static void loop(struct sim_server *srv)
 
 		next = earlier(run_plans(srv, now), sim_kernel_run_due(srv, now));
 		next = earlier(next, sim_control_run_due(srv, now));
+		next = earlier(next, run_rates(srv, now));
 		if (next != UINT64_MAX)
 			wait_ms = next <= now ? 0 : (int)((next - now) / 1000 + 1);
 		n = epoll_wait(srv->epoll, events, 64, wait_ms);

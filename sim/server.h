@@ -54,6 +54,8 @@ struct sim_server {
 	struct sim_planned *plans;
 	unsigned plan_count;
 	uint64_t started_us, admin_timeout_us;
+	uint32_t speed;	       /* 0: 1 */
+	uint64_t rates_due_us; /* when values that move are looked at for events */
 
 	struct sim_command *waiting;	   /* delayed and parked commands */
 	struct sim_device_conn *devices;   /* open descriptors */
@@ -73,12 +75,17 @@ int sim_server_run(struct sim_server *srv, char **command);
 void sim_server_done(struct sim_server *srv);
 int sim_server_watch(struct sim_server *srv, struct sim_watch *watch, uint32_t events);
 void sim_server_unwatch(struct sim_server *srv, struct sim_watch *watch);
+/* Simulated seconds in a real one, from now on, for values that move. */
+void sim_server_set_speed(struct sim_server *srv, uint32_t speed);
 struct sim_host *sim_server_find(struct sim_server *srv, const char *name);
 
 /* kernel.c */
 void sim_kernel_accept(struct sim_server *srv, struct sim_watch *watch, uint32_t events);
 /* Answers what has become due; returns when the next one is (UINT64_MAX: none). */
 uint64_t sim_kernel_run_due(struct sim_server *srv, uint64_t now_us);
+/* A namespace comes to or goes from every controller of the subsystem. */
+int sim_kernel_attach(struct sim_host *host, const struct sim_namespace *ns);
+int sim_kernel_detach(struct sim_host *host, uint32_t nsid);
 void sim_kernel_vanish(struct sim_host *host);
 int sim_kernel_return(struct sim_host *host, const char *as);
 int sim_kernel_state(struct sim_host *host, const char *state);

@@ -18,15 +18,28 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/le.h"
 
+bool sim_is_pcie(const struct sim_drive *drive)
+{
+	return strcmp(drive->transport, "pcie") == 0;
+}
+
+static unsigned subsystem_of(const struct sim_drive *drive)
+{
+	return drive->subsystem < 0 ? drive->minor : (unsigned)drive->subsystem;
+}
+
+#define CNTRLTYPE	    111 /* in Identify Controller */
+#define CNTRLTYPE_DISCOVERY 2
+
 unsigned sim_ns_minor(const struct sim_drive *drive, const struct sim_namespace *ns)
 {
-	return drive->minor * 64 + ns->node - 1;
+	return subsystem_of(drive) * 64 + ns->node - 1;
 }
 
 const char *sim_node_name(const struct sim_drive *drive, const struct sim_namespace *ns, char *buf)
 {
 	if (ns)
-		snprintf(buf, 48, "%sn%u", drive->name, ns->node);
+		snprintf(buf, 48, "nvme%un%u", subsystem_of(drive), ns->node);
 	else
 		snprintf(buf, 48, "%s", drive->name);
 	return buf;
@@ -35,9 +48,18 @@ const char *sim_node_name(const struct sim_drive *drive, const struct sim_namesp
 const char *sim_devpath(const struct sim_drive *drive, const struct sim_namespace *ns, char *buf)
 {
 	char node[48];
-	int n = snprintf(buf, SIM_PATH_MAX, "/devices/pci0000:00/%s/nvme/%s", drive->address,
-			 drive->name);
+	int n;
 
+	/* The disks of several controllers belong to none of them. */
+	if (ns && drive->first)
+		n = snprintf(buf, SIM_PATH_MAX, "/devices/virtual/nvme-subsystem/nvme-subsys%u",
+			     subsystem_of(drive));
+	else if (sim_is_pcie(drive))
+		n = snprintf(buf, SIM_PATH_MAX, "/devices/pci0000:00/%s/nvme/%s", drive->address,
+			     drive->name);
+	else
+		n = snprintf(buf, SIM_PATH_MAX, "/devices/virtual/nvme-fabrics/ctl/%s",
+			     drive->name);
 	if (ns)
 		snprintf(buf + n, (size_t)(SIM_PATH_MAX - n), "/%s",
 			 sim_node_name(drive, ns, node));
@@ -164,6 +186,11 @@ static void add_pci(struct place *p, const struct sim_drive *d)
 	link_to(p, "/bus/pci", "%s/subsystem", dir);
 	link_to(p, "/bus/pci/drivers/nvme", "%s/driver", dir);
 	link_to(p, dir, "/bus/pci/devices/%s", d->address);
+	if (!d->slot[0])
+		return;
+	/* A slot has the address of a device, without its function. */
+	enter(p, "/sys/bus/pci/slots/%s", d->slot);
+	put(p, "address", "%.*s\n", (int)strcspn(d->address, "."), d->address);
 }
 
 /* As Linux prints them: padded with blanks, up to the first NUL. */
@@ -176,20 +203,34 @@ static void put_identity(struct place *p, const struct sim_drive *d)
 	put(p, "firmware_rev", "%.8s\n", id + 64);
 }
 
+static bool is_discovery(const struct sim_drive *d)
+{
+	return d->page[SIM_PAGE_IDENTIFY][CNTRLTYPE] == CNTRLTYPE_DISCOVERY;
+}
+
+static const char *type_name(const struct sim_drive *d)
+{
+	static const char *const names[] = { "reserved", "io", "discovery", "admin" };
+	uint8_t type = d->page[SIM_PAGE_IDENTIFY][CNTRLTYPE];
+
+	return type < EM_COUNT(names) ? names[type] : names[0];
+}
+
 static void add_subsystem(struct place *p, const struct sim_drive *d, const char *devpath)
 {
 	char dir[SIM_PATH_MAX];
 
-	snprintf(dir, sizeof(dir), "/devices/virtual/nvme-subsystem/nvme-subsys%u", d->minor);
+	snprintf(dir, sizeof(dir), "/devices/virtual/nvme-subsystem/nvme-subsys%u",
+		 subsystem_of(d));
 	enter(p, "/sys%s", dir);
 	put_identity(p, d);
 	put(p, "subsysnqn", "%s\n", d->nqn);
-	put(p, "subsystype", "nvm\n");
+	put(p, "subsystype", "%s\n", is_discovery(d) ? "discovery" : "nvm");
 	put(p, "iopolicy", "numa\n");
 	put(p, "uevent", "%s", "");
 	link_to(p, "/class/nvme-subsystem", "%s/subsystem", dir);
 	link_to(p, devpath, "%s/%s", dir, d->name);
-	link_to(p, dir, "/class/nvme-subsystem/nvme-subsys%u", d->minor);
+	link_to(p, dir, "/class/nvme-subsystem/nvme-subsys%u", subsystem_of(d));
 }
 
 static void add_udev_entry(struct place *p, char kind, unsigned major, unsigned minor)
@@ -245,7 +286,12 @@ static void add_namespace(struct place *p, const struct sim_drive *d,
 	put(p, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=%s\nDEVTYPE=disk\nDISKSEQ=%u\n",
 	    SIM_MAJOR_BLOCK, minor, node, minor + 1);
 	link_to(p, "/class/block", "%s/subsystem", devpath);
-	link_to(p, sim_devpath(d, NULL, parent), "%s/device", devpath);
+	if (d->first)
+		snprintf(parent, sizeof(parent), "/devices/virtual/nvme-subsystem/nvme-subsys%u",
+			 subsystem_of(d));
+	else
+		sim_devpath(d, NULL, parent);
+	link_to(p, parent, "%s/device", devpath);
 	add_udev_entry(p, 'b', SIM_MAJOR_BLOCK, minor);
 	make_node(p, node);
 	link_to(p, devpath, "/dev/block/%u:%u", SIM_MAJOR_BLOCK, minor);
@@ -260,22 +306,23 @@ static void add_controller(struct place *p, const struct sim_drive *d, const cha
 	enter(p, "/sys%s", devpath);
 	put_identity(p, d);
 	put(p, "address", "%s\n", d->address);
-	put(p, "transport", "pcie\n");
+	put(p, "transport", "%s\n", d->transport);
 	put(p, "cntlid", "%u\n", em_le16(d->page[SIM_PAGE_IDENTIFY] + 78));
 	put(p, "state", "%s\n", d->state);
 	put(p, "subsysnqn", "%s\n", d->nqn);
 	put(p, "numa_node", "%d\n", d->numa_node);
 	put(p, "queue_count", "%u\n", d->queue_count);
 	put(p, "sqsize", "1023\n");
-	put(p, "cntrltype", "io\n");
+	put(p, "cntrltype", "%s\n", type_name(d));
 	put(p, "dctype", "none\n");
 	put(p, "kato", "0\n");
 	put(p, "dev", "%u:%u\n", SIM_MAJOR_CTRL, d->minor);
-	put(p, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=%s\nNVME_TRTYPE=pcie\n", SIM_MAJOR_CTRL,
-	    d->minor, d->name);
+	put(p, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=%s\nNVME_TRTYPE=%s\n", SIM_MAJOR_CTRL,
+	    d->minor, d->name, d->transport);
 	snprintf(parent, sizeof(parent), "/devices/pci0000:00/%s", d->address);
 	link_to(p, "/class/nvme", "%s/subsystem", devpath);
-	link_to(p, parent, "%s/device", devpath);
+	link_to(p, sim_is_pcie(d) ? parent : "/devices/virtual/nvme-fabrics/ctl", "%s/device",
+		devpath);
 	add_udev_entry(p, 'c', SIM_MAJOR_CTRL, d->minor);
 	make_node(p, d->name);
 }
@@ -287,7 +334,8 @@ int sim_tree_add(const char *root, const struct sim_drive *drive)
 	char devpath[SIM_PATH_MAX];
 
 	sim_devpath(drive, NULL, devpath);
-	add_pci(&p, drive);
+	if (sim_is_pcie(drive))
+		add_pci(&p, drive);
 	add_controller(&p, drive, devpath);
 	add_subsystem(&p, drive, devpath);
 	link_to(&p, devpath, "/dev/char/%u:%u", SIM_MAJOR_CTRL, drive->minor);
@@ -348,29 +396,57 @@ __attribute__((format(printf, 2, 3))) static void drop(const char *root, const c
 	remove_at(AT_FDCWD, path);
 }
 
-void sim_tree_remove(const char *root, const struct sim_drive *drive)
+int sim_tree_add_namespace(const char *root, const struct sim_drive *drive,
+			   const struct sim_namespace *ns)
 {
-	char node[48];
+	struct place p = { .root = root };
 
-	for (unsigned i = 0; i < drive->ns_count; i++) {
-		const struct sim_namespace *ns = &drive->ns[i];
-		unsigned minor = sim_ns_minor(drive, ns);
+	add_namespace(&p, drive, ns);
+	return p.err;
+}
 
-		sim_node_name(drive, ns, node);
-		drop(root, "/dev/%s", node);
-		drop(root, "/sys/class/block/%s", node);
-		drop(root, "/sys/block/%s", node);
-		drop(root, "/sys/dev/block/%u:%u", SIM_MAJOR_BLOCK, minor);
-		drop(root, "/run/udev/data/b%u:%u", SIM_MAJOR_BLOCK, minor);
-	}
-	drop(root, "/dev/%s", drive->name);
-	drop(root, "/sys/class/nvme/%s", drive->name);
-	drop(root, "/sys/class/nvme-subsystem/nvme-subsys%u", drive->minor);
-	drop(root, "/sys/dev/char/%u:%u", SIM_MAJOR_CTRL, drive->minor);
-	drop(root, "/run/udev/data/c%u:%u", SIM_MAJOR_CTRL, drive->minor);
-	drop(root, "/sys/devices/virtual/nvme-subsystem/nvme-subsys%u", drive->minor);
+void sim_tree_remove_namespace(const char *root, const struct sim_drive *drive,
+			       const struct sim_namespace *ns)
+{
+	char node[48], devpath[SIM_PATH_MAX];
+	unsigned minor = sim_ns_minor(drive, ns);
+
+	sim_node_name(drive, ns, node);
+	drop(root, "/dev/%s", node);
+	drop(root, "/sys/class/block/%s", node);
+	drop(root, "/sys/block/%s", node);
+	drop(root, "/sys/dev/block/%u:%u", SIM_MAJOR_BLOCK, minor);
+	drop(root, "/run/udev/data/b%u:%u", SIM_MAJOR_BLOCK, minor);
+	drop(root, "/sys%s", sim_devpath(drive, ns, devpath));
+}
+
+static void remove_pci(const char *root, const struct sim_drive *drive)
+{
+	if (drive->slot[0])
+		drop(root, "/sys/bus/pci/slots/%s", drive->slot);
 	drop(root, "/sys/bus/pci/devices/%s", drive->address);
 	drop(root, "/sys/devices/pci0000:00/%s", drive->address);
+}
+
+void sim_tree_remove(const char *root, const struct sim_drive *drive, bool disks_stay)
+{
+	char devpath[SIM_PATH_MAX];
+	unsigned subsystem = subsystem_of(drive);
+
+	for (unsigned i = 0; i < drive->ns_count && !disks_stay; i++)
+		sim_tree_remove_namespace(root, drive, &drive->ns[i]);
+	drop(root, "/dev/%s", drive->name);
+	drop(root, "/sys/class/nvme/%s", drive->name);
+	drop(root, "/sys/dev/char/%u:%u", SIM_MAJOR_CTRL, drive->minor);
+	drop(root, "/run/udev/data/c%u:%u", SIM_MAJOR_CTRL, drive->minor);
+	drop(root, "/sys/devices/virtual/nvme-subsystem/nvme-subsys%u/%s", subsystem, drive->name);
+	if (!disks_stay) {
+		drop(root, "/sys/class/nvme-subsystem/nvme-subsys%u", subsystem);
+		drop(root, "/sys/devices/virtual/nvme-subsystem/nvme-subsys%u", subsystem);
+	}
+	drop(root, "/sys%s", sim_devpath(drive, NULL, devpath));
+	if (sim_is_pcie(drive))
+		remove_pci(root, drive);
 }
 
 /* What programs want to know of the real machine stays real. */
@@ -460,9 +536,10 @@ int sim_tree_create(char *root)
 		"/sys/dev/block",
 		"/sys/dev/char",
 		"/sys/bus/pci/devices",
+		"/sys/bus/pci/slots",
 		"/sys/bus/pci/drivers/nvme",
 		"/sys/devices/pci0000:00",
-		"/sys/devices/virtual",
+		"/sys/devices/virtual/nvme-fabrics/ctl",
 	};
 	char *real = NULL;
 	struct place p = { .root = root };

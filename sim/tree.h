@@ -20,7 +20,14 @@
 int sim_tree_create(char *root);
 void sim_tree_destroy(const char *root);
 int sim_tree_add(const char *root, const struct sim_drive *drive);
-void sim_tree_remove(const char *root, const struct sim_drive *drive);
+/* disks_stay: another controller of the subsystem still leads to its namespaces. */
+void sim_tree_remove(const char *root, const struct sim_drive *drive, bool disks_stay);
+int sim_tree_add_namespace(const char *root, const struct sim_drive *drive,
+			   const struct sim_namespace *ns);
+void sim_tree_remove_namespace(const char *root, const struct sim_drive *drive,
+			       const struct sim_namespace *ns);
+/* Whether Linux shows it below a PCI function. */
+bool sim_is_pcie(const struct sim_drive *drive);
 int sim_tree_set_state(const char *root, const struct sim_drive *drive);
 /* Rewrites what Linux caches of Identify: serial, model, firmware_rev. */
 int sim_tree_set_identity(const char *root, const struct sim_drive *drive);

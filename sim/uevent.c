@@ -213,7 +213,10 @@ void sim_uevent_send(struct sim_server *srv, const struct sim_drive *drive,
 	property(&properties, "MAJOR=%u", ns ? SIM_MAJOR_BLOCK : SIM_MAJOR_CTRL);
 	property(&properties, "MINOR=%u", ns ? sim_ns_minor(drive, ns) : drive->minor);
 	property(&properties, "DEVNAME=/dev/%s", sim_node_name(drive, ns, node));
-	property(&properties, "%s", ns ? "DEVTYPE=disk" : "NVME_TRTYPE=pcie");
+	if (ns)
+		property(&properties, "DEVTYPE=disk");
+	else
+		property(&properties, "NVME_TRTYPE=%s", drive->transport);
 	if (more)
 		property(&properties, "%s", more);
 	send_both(srv, action, devpath, &properties);
@@ -224,6 +227,8 @@ void sim_uevent_pci(struct sim_server *srv, const struct sim_drive *drive, const
 	char devpath[SIM_PATH_MAX];
 	struct em_buf properties;
 
+	if (!sim_is_pcie(drive))
+		return;
 	snprintf(devpath, sizeof(devpath), "/devices/pci0000:00/%s", drive->address);
 	begin(srv, &properties, action, devpath, "pci");
 	property(&properties, "PCI_CLASS=10802");

@@ -13,74 +13,78 @@
 #include "lib/base/parse.h"
 #include "lib/base/u128.h"
 
-enum value_kind { NUMBER, TEXT, CELSIUS };
-
-static const struct value {
-	const char *name;
-	enum sim_page page;
-	uint16_t offset;
-	uint8_t size;
-	enum value_kind kind;
-} values[] = {
-	{ "vid", SIM_PAGE_IDENTIFY, 0, 2, NUMBER },
-	{ "ssvid", SIM_PAGE_IDENTIFY, 2, 2, NUMBER },
-	{ "serial", SIM_PAGE_IDENTIFY, 4, 20, TEXT },
-	{ "model", SIM_PAGE_IDENTIFY, 24, 40, TEXT },
-	{ "firmware", SIM_PAGE_IDENTIFY, 64, 8, TEXT },
-	{ "cmic", SIM_PAGE_IDENTIFY, 76, 1, NUMBER },
-	{ "mdts", SIM_PAGE_IDENTIFY, 77, 1, NUMBER },
-	{ "cntlid", SIM_PAGE_IDENTIFY, 78, 2, NUMBER },
-	{ "ver", SIM_PAGE_IDENTIFY, 80, 4, NUMBER },
-	{ "oaes", SIM_PAGE_IDENTIFY, 92, 4, NUMBER },
-	{ "ctratt", SIM_PAGE_IDENTIFY, 96, 4, NUMBER },
-	{ "oacs", SIM_PAGE_IDENTIFY, 256, 2, NUMBER },
-	{ "frmw", SIM_PAGE_IDENTIFY, 260, 1, NUMBER },
-	{ "lpa", SIM_PAGE_IDENTIFY, 261, 1, NUMBER },
-	{ "elpe", SIM_PAGE_IDENTIFY, 262, 1, NUMBER },
-	{ "wctemp_kelvin", SIM_PAGE_IDENTIFY, 266, 2, NUMBER },
-	{ "cctemp_kelvin", SIM_PAGE_IDENTIFY, 268, 2, NUMBER },
-	{ "mtfa", SIM_PAGE_IDENTIFY, 270, 2, NUMBER },
-	{ "tnvmcap", SIM_PAGE_IDENTIFY, 280, 16, NUMBER },
-	{ "unvmcap", SIM_PAGE_IDENTIFY, 296, 16, NUMBER },
-	{ "edstt", SIM_PAGE_IDENTIFY, 316, 2, NUMBER },
-	{ "fwug", SIM_PAGE_IDENTIFY, 319, 1, NUMBER },
-	{ "sanicap", SIM_PAGE_IDENTIFY, 328, 4, NUMBER },
-	{ "nn", SIM_PAGE_IDENTIFY, 516, 4, NUMBER },
-	{ "oncs", SIM_PAGE_IDENTIFY, 520, 2, NUMBER },
-	{ "fna", SIM_PAGE_IDENTIFY, 524, 1, NUMBER },
-	{ "vwc", SIM_PAGE_IDENTIFY, 525, 1, NUMBER },
-	{ "mnan", SIM_PAGE_IDENTIFY, 540, 4, NUMBER },
-	{ "critical_warning", SIM_PAGE_SMART, 0, 1, NUMBER },
-	{ "temperature_kelvin", SIM_PAGE_SMART, 1, 2, NUMBER },
-	{ "temperature_celsius", SIM_PAGE_SMART, 1, 2, CELSIUS },
-	{ "available_spare", SIM_PAGE_SMART, 3, 1, NUMBER },
-	{ "available_spare_threshold", SIM_PAGE_SMART, 4, 1, NUMBER },
-	{ "percentage_used", SIM_PAGE_SMART, 5, 1, NUMBER },
-	{ "endurance_group_critical_warning", SIM_PAGE_SMART, 6, 1, NUMBER },
-	{ "data_units_read", SIM_PAGE_SMART, 32, 16, NUMBER },
-	{ "data_units_written", SIM_PAGE_SMART, 48, 16, NUMBER },
-	{ "host_read_commands", SIM_PAGE_SMART, 64, 16, NUMBER },
-	{ "host_write_commands", SIM_PAGE_SMART, 80, 16, NUMBER },
-	{ "controller_busy_time", SIM_PAGE_SMART, 96, 16, NUMBER },
-	{ "power_cycles", SIM_PAGE_SMART, 112, 16, NUMBER },
-	{ "power_on_hours", SIM_PAGE_SMART, 128, 16, NUMBER },
-	{ "unsafe_shutdowns", SIM_PAGE_SMART, 144, 16, NUMBER },
-	{ "media_errors", SIM_PAGE_SMART, 160, 16, NUMBER },
-	{ "num_err_log_entries", SIM_PAGE_SMART, 176, 16, NUMBER },
-	{ "warning_temp_time_min", SIM_PAGE_SMART, 192, 4, NUMBER },
-	{ "critical_comp_time_min", SIM_PAGE_SMART, 196, 4, NUMBER },
-	{ "temperature_sensor_1_celsius", SIM_PAGE_SMART, 200, 2, CELSIUS },
-	{ "temperature_sensor_2_celsius", SIM_PAGE_SMART, 202, 2, CELSIUS },
-	{ "temperature_sensor_3_celsius", SIM_PAGE_SMART, 204, 2, CELSIUS },
-	{ "temperature_sensor_4_celsius", SIM_PAGE_SMART, 206, 2, CELSIUS },
-	{ "temperature_sensor_5_celsius", SIM_PAGE_SMART, 208, 2, CELSIUS },
-	{ "temperature_sensor_6_celsius", SIM_PAGE_SMART, 210, 2, CELSIUS },
-	{ "temperature_sensor_7_celsius", SIM_PAGE_SMART, 212, 2, CELSIUS },
-	{ "temperature_sensor_8_celsius", SIM_PAGE_SMART, 214, 2, CELSIUS },
-	{ "thermal_mgmt_temp1_transitions", SIM_PAGE_SMART, 216, 4, NUMBER },
-	{ "thermal_mgmt_temp2_transitions", SIM_PAGE_SMART, 220, 4, NUMBER },
-	{ "thermal_mgmt_temp1_time_seconds", SIM_PAGE_SMART, 224, 4, NUMBER },
-	{ "thermal_mgmt_temp2_time_seconds", SIM_PAGE_SMART, 228, 4, NUMBER },
+static const struct sim_value values[] = {
+	{ "vid", SIM_PAGE_IDENTIFY, 0, 2, SIM_NUMBER },
+	{ "ssvid", SIM_PAGE_IDENTIFY, 2, 2, SIM_NUMBER },
+	{ "serial", SIM_PAGE_IDENTIFY, 4, 20, SIM_TEXT },
+	{ "model", SIM_PAGE_IDENTIFY, 24, 40, SIM_TEXT },
+	{ "firmware", SIM_PAGE_IDENTIFY, 64, 8, SIM_TEXT },
+	{ "cmic", SIM_PAGE_IDENTIFY, 76, 1, SIM_NUMBER },
+	{ "mdts", SIM_PAGE_IDENTIFY, 77, 1, SIM_NUMBER },
+	{ "cntlid", SIM_PAGE_IDENTIFY, 78, 2, SIM_NUMBER },
+	{ "ver", SIM_PAGE_IDENTIFY, 80, 4, SIM_NUMBER },
+	{ "oaes", SIM_PAGE_IDENTIFY, 92, 4, SIM_NUMBER },
+	{ "ctratt", SIM_PAGE_IDENTIFY, 96, 4, SIM_NUMBER },
+	{ "cntrltype", SIM_PAGE_IDENTIFY, 111, 1, SIM_NUMBER },
+	{ "oacs", SIM_PAGE_IDENTIFY, 256, 2, SIM_NUMBER },
+	{ "frmw", SIM_PAGE_IDENTIFY, 260, 1, SIM_NUMBER },
+	{ "lpa", SIM_PAGE_IDENTIFY, 261, 1, SIM_NUMBER },
+	{ "elpe", SIM_PAGE_IDENTIFY, 262, 1, SIM_NUMBER },
+	{ "wctemp_kelvin", SIM_PAGE_IDENTIFY, 266, 2, SIM_NUMBER },
+	{ "cctemp_kelvin", SIM_PAGE_IDENTIFY, 268, 2, SIM_NUMBER },
+	{ "mtfa", SIM_PAGE_IDENTIFY, 270, 2, SIM_NUMBER },
+	{ "tnvmcap", SIM_PAGE_IDENTIFY, 280, 16, SIM_NUMBER },
+	{ "unvmcap", SIM_PAGE_IDENTIFY, 296, 16, SIM_NUMBER },
+	{ "edstt", SIM_PAGE_IDENTIFY, 316, 2, SIM_NUMBER },
+	{ "fwug", SIM_PAGE_IDENTIFY, 319, 1, SIM_NUMBER },
+	{ "sanicap", SIM_PAGE_IDENTIFY, 328, 4, SIM_NUMBER },
+	{ "nn", SIM_PAGE_IDENTIFY, 516, 4, SIM_NUMBER },
+	{ "oncs", SIM_PAGE_IDENTIFY, 520, 2, SIM_NUMBER },
+	{ "fna", SIM_PAGE_IDENTIFY, 524, 1, SIM_NUMBER },
+	{ "vwc", SIM_PAGE_IDENTIFY, 525, 1, SIM_NUMBER },
+	{ "mnan", SIM_PAGE_IDENTIFY, 540, 4, SIM_NUMBER },
+	{ "afi", SIM_PAGE_FIRMWARE, 0, 1, SIM_NUMBER },
+	{ "frs1", SIM_PAGE_FIRMWARE, 8, 8, SIM_TEXT },
+	{ "frs2", SIM_PAGE_FIRMWARE, 16, 8, SIM_TEXT },
+	{ "frs3", SIM_PAGE_FIRMWARE, 24, 8, SIM_TEXT },
+	{ "frs4", SIM_PAGE_FIRMWARE, 32, 8, SIM_TEXT },
+	{ "frs5", SIM_PAGE_FIRMWARE, 40, 8, SIM_TEXT },
+	{ "frs6", SIM_PAGE_FIRMWARE, 48, 8, SIM_TEXT },
+	{ "frs7", SIM_PAGE_FIRMWARE, 56, 8, SIM_TEXT },
+	{ "sprog", SIM_PAGE_SANITIZE, 0, 2, SIM_NUMBER },
+	{ "sstat", SIM_PAGE_SANITIZE, 2, 2, SIM_NUMBER },
+	{ "scdw10", SIM_PAGE_SANITIZE, 4, 4, SIM_NUMBER },
+	{ "critical_warning", SIM_PAGE_SMART, 0, 1, SIM_NUMBER },
+	{ "temperature_kelvin", SIM_PAGE_SMART, 1, 2, SIM_NUMBER },
+	{ "temperature_celsius", SIM_PAGE_SMART, 1, 2, SIM_CELSIUS },
+	{ "available_spare", SIM_PAGE_SMART, 3, 1, SIM_NUMBER },
+	{ "available_spare_threshold", SIM_PAGE_SMART, 4, 1, SIM_NUMBER },
+	{ "percentage_used", SIM_PAGE_SMART, 5, 1, SIM_NUMBER },
+	{ "endurance_group_critical_warning", SIM_PAGE_SMART, 6, 1, SIM_NUMBER },
+	{ "data_units_read", SIM_PAGE_SMART, 32, 16, SIM_NUMBER },
+	{ "data_units_written", SIM_PAGE_SMART, 48, 16, SIM_NUMBER },
+	{ "host_read_commands", SIM_PAGE_SMART, 64, 16, SIM_NUMBER },
+	{ "host_write_commands", SIM_PAGE_SMART, 80, 16, SIM_NUMBER },
+	{ "controller_busy_time", SIM_PAGE_SMART, 96, 16, SIM_NUMBER },
+	{ "power_cycles", SIM_PAGE_SMART, 112, 16, SIM_NUMBER },
+	{ "power_on_hours", SIM_PAGE_SMART, 128, 16, SIM_NUMBER },
+	{ "unsafe_shutdowns", SIM_PAGE_SMART, 144, 16, SIM_NUMBER },
+	{ "media_errors", SIM_PAGE_SMART, 160, 16, SIM_NUMBER },
+	{ "num_err_log_entries", SIM_PAGE_SMART, 176, 16, SIM_NUMBER },
+	{ "warning_temp_time_min", SIM_PAGE_SMART, 192, 4, SIM_NUMBER },
+	{ "critical_comp_time_min", SIM_PAGE_SMART, 196, 4, SIM_NUMBER },
+	{ "temperature_sensor_1_celsius", SIM_PAGE_SMART, 200, 2, SIM_CELSIUS },
+	{ "temperature_sensor_2_celsius", SIM_PAGE_SMART, 202, 2, SIM_CELSIUS },
+	{ "temperature_sensor_3_celsius", SIM_PAGE_SMART, 204, 2, SIM_CELSIUS },
+	{ "temperature_sensor_4_celsius", SIM_PAGE_SMART, 206, 2, SIM_CELSIUS },
+	{ "temperature_sensor_5_celsius", SIM_PAGE_SMART, 208, 2, SIM_CELSIUS },
+	{ "temperature_sensor_6_celsius", SIM_PAGE_SMART, 210, 2, SIM_CELSIUS },
+	{ "temperature_sensor_7_celsius", SIM_PAGE_SMART, 212, 2, SIM_CELSIUS },
+	{ "temperature_sensor_8_celsius", SIM_PAGE_SMART, 214, 2, SIM_CELSIUS },
+	{ "thermal_mgmt_temp1_transitions", SIM_PAGE_SMART, 216, 4, SIM_NUMBER },
+	{ "thermal_mgmt_temp2_transitions", SIM_PAGE_SMART, 220, 4, SIM_NUMBER },
+	{ "thermal_mgmt_temp1_time_seconds", SIM_PAGE_SMART, 224, 4, SIM_NUMBER },
+	{ "thermal_mgmt_temp2_time_seconds", SIM_PAGE_SMART, 228, 4, SIM_NUMBER },
 };
 
 static int parse_number(const char *text, em_u128 *ret)
@@ -123,47 +127,70 @@ static int parse_celsius(const char *text, em_u128 *ret)
 	return 0;
 }
 
-static int put_number(uint8_t *to, unsigned size, em_u128 v)
+const struct sim_value *sim_value_find(const char *name)
 {
-	if (size < 16 && v >> (8 * size) != 0)
+	for (unsigned i = 0; i < EM_COUNT(values); i++)
+		if (strcmp(values[i].name, name) == 0)
+			return &values[i];
+	return NULL;
+}
+
+int sim_value_parse(const struct sim_value *value, const char *text, em_u128 *ret)
+{
+	em_u128 number;
+	int r = value->kind == SIM_CELSIUS ? parse_celsius(text, &number)
+					   : parse_number(text, &number);
+
+	if (r < 0)
+		return r;
+	if (value->size < 16 && number >> (8 * value->size) != 0)
 		return -ERANGE;
-	for (unsigned i = 0; i < size; i++, v >>= 8)
-		to[i] = (uint8_t)v;
+	*ret = number;
 	return 0;
 }
 
-static int put_value(struct sim_drive *drive, const struct value *v, const char *text)
+em_u128 sim_value_get(const struct sim_drive *drive, const struct sim_value *value)
 {
-	uint8_t *to = drive->page[v->page] + v->offset;
-	em_u128 number;
-	int r;
+	return em_le_n(drive->page[value->page] + value->offset, value->size);
+}
 
-	if (v->kind == TEXT) {
-		size_t len = strlen(text);
+void sim_value_put(struct sim_drive *drive, const struct sim_value *value, em_u128 number)
+{
+	uint8_t *to = drive->page[value->page] + value->offset;
 
-		if (len > v->size)
-			return -ERANGE;
-		memset(to, ' ', v->size);
-		memcpy(to, text, len);
-		return 0;
-	}
-	r = v->kind == CELSIUS ? parse_celsius(text, &number) : parse_number(text, &number);
-	return r < 0 ? r : put_number(to, v->size, number);
+	for (unsigned i = 0; i < value->size; i++, number >>= 8)
+		to[i] = (uint8_t)number;
+}
+
+static int put_text(struct sim_drive *drive, const struct sim_value *value, const char *text)
+{
+	uint8_t *to = drive->page[value->page] + value->offset;
+	size_t len = strlen(text);
+
+	if (len > value->size)
+		return -ERANGE;
+	memset(to, ' ', value->size);
+	memcpy(to, text, len);
+	return 0;
 }
 
 int sim_value_set(struct sim_drive *drive, const char *name, const char *text)
 {
+	const struct sim_value *value = sim_value_find(name);
 	uint8_t before = drive->page[SIM_PAGE_SMART][0];
+	em_u128 number;
 	int r;
 
-	for (unsigned i = 0; i < EM_COUNT(values); i++) {
-		if (strcmp(values[i].name, name) != 0)
-			continue;
-		r = put_value(drive, &values[i], text);
-		sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
+	if (!value)
+		return -ENOENT;
+	if (value->kind == SIM_TEXT)
+		return put_text(drive, value, text);
+	r = sim_value_parse(value, text, &number);
+	if (r < 0)
 		return r;
-	}
-	return -ENOENT;
+	sim_value_put(drive, value, number);
+	sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
+	return 0;
 }
 
 static const char *const page_names[SIM_PAGE_COUNT] = {
@@ -223,7 +250,7 @@ int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path,
 		  size_t error_size)
 {
 	em_cleanup(em_fclosep) FILE *f = fopen(path, "re");
-	uint8_t before = drive->page[SIM_PAGE_SMART][0], bytes[4096] = { 0 };
+	uint8_t before = drive->page[SIM_PAGE_SMART][0], bytes[16384] = { 0 };
 	char line[512];
 	unsigned number = 0;
 
@@ -298,12 +325,13 @@ void sim_namespace_clear(struct sim_drive *drive)
 static void name_namespace(const struct sim_drive *drive, struct sim_namespace *ns)
 {
 	const uint8_t *ieee = drive->page[SIM_PAGE_IDENTIFY] + 73;
+	unsigned number = drive->subsystem < 0 ? drive->minor : (unsigned)drive->subsystem;
 
 	/* EUI64: OUI, then drive and namespace. NGUID: the vendor's part, OUI, the same again. */
 	for (unsigned i = 0; i < 3; i++)
 		ns->eui64[i] = ns->nguid[8 + i] = ieee[2 - i];
-	ns->eui64[4] = ns->nguid[12] = (uint8_t)(drive->minor >> 8);
-	ns->eui64[5] = ns->nguid[13] = (uint8_t)drive->minor;
+	ns->eui64[4] = ns->nguid[12] = (uint8_t)(number >> 8);
+	ns->eui64[5] = ns->nguid[13] = (uint8_t)number;
 	ns->eui64[7] = ns->nguid[15] = (uint8_t)ns->nsid;
 	ns->nguid[0] = 0x01;
 }
@@ -331,4 +359,18 @@ int sim_namespace_add(struct sim_drive *drive, uint32_t nsid, uint32_t node, uin
 	name_namespace(drive, ns);
 	drive->ns_count++;
 	return 0;
+}
+
+int sim_namespace_remove(struct sim_drive *drive, uint32_t nsid)
+{
+	for (unsigned i = 0; i < drive->ns_count; i++) {
+		struct sim_namespace *ns = &drive->ns[i];
+
+		if (ns->nsid != nsid)
+			continue;
+		memmove(ns, ns + 1, (drive->ns_count - i - 1) * sizeof(*ns));
+		drive->ns_count--;
+		return 0;
+	}
+	return -ENOENT;
 }

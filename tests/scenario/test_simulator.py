@@ -84,9 +84,9 @@ class Sim:
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def monitor(self, count):
+    def monitor(self, count, *more):
         """A monitor on sd-device that has started and enumerated: (process, devices)."""
-        process = self.start(MONITOR, str(count), "20")
+        process = self.start(MONITOR, str(count), "20", *more)
         devices = []
         for line in process.stdout:
             if line == "ready\n":
@@ -458,6 +458,155 @@ def test_many_drives():
         return f"{count} drives open in one process, {time.monotonic() - begun:.2f} s"
 
 
+def test_a_thousand_start_quickly():
+    begun = time.monotonic()
+    with sim(f"{TOP}/sim/scenarios/thousand.conf") as host:
+        took = time.monotonic() - begun
+        assert len(host.control("list")) == 1000
+        with open(f"/proc/{host.process.pid}/status", encoding="ascii") as file:
+            memory = next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+    assert took < 10, f"{took:.1f} s"
+    return f"{took:.1f} s, {memory // 1024} MiB"
+
+
+def smart_log(host, node):
+    return host.nvme("smart-log", node, "-o", "json")
+
+
+def test_values_move_with_time():
+    with sim("[drive]\nproduct = 6530\nrate = data_units_written 1000/s\n"
+             "percentage_used = 254\nrate = percentage_used 1/min to 240\n"
+             "available_spare = 50\nrate = available_spare -1/1h to 48\n[sim]\nspeed = 1000\n") \
+            as host:
+        first, begun = smart_log(host, "/dev/nvme0"), time.monotonic()
+        host.control("rate", "nvme0", "media_errors", "1/10min")
+        while int(smart_log(host, "/dev/nvme0")["media_errors"]) < 2:
+            assert time.monotonic() - begun < 20, "nothing moves"
+        last, took = smart_log(host, "/dev/nvme0"), time.monotonic() - begun
+        written = int(last["data_units_written"]) - int(first["data_units_written"])
+        # Between the readings, and no faster than the time that went by around them.
+        assert 1_000_000 < written < (took + 2) * 1_000_000, (written, took)
+        assert last["percent_used"] == 254, "a limit pulled back"
+        host.control("speed", "1000000")
+        while smart_log(host, "/dev/nvme0")["avail_spare"] > 48:
+            assert time.monotonic() - begun < 20, "the spare does not move"
+        host.control("rate", "nvme0", "data_units_written", "0/s")
+        stopped = smart_log(host, "/dev/nvme0")["data_units_written"]
+        assert smart_log(host, "/dev/nvme0")["data_units_written"] == stopped
+
+
+def test_heat_warns_by_itself():
+    with sim("[drive]\nproduct = 6530\nrate = temperature_celsius 1/s to 80\n") as host:
+        process, _ = host.monitor(1)
+        host.nvme("set-feature", "/dev/nvme0", "-f", "0x0b", "-v", "0x31f")
+        host.control("speed", "1000000")  # nobody reads the page: the event comes all the same
+        assert [event[3] for event in events(process)] == ["aen=0x020101"]
+        log = smart_log(host, "/dev/nvme0")
+        assert (log["temperature"], log["critical_warning"]) == (353, 2), log
+        host.control("rate", "nvme0", "temperature_celsius", "-1/s", "to", "40")
+        log = smart_log(host, "/dev/nvme0")
+        assert (log["temperature"], log["critical_warning"]) == (313, 0), log
+
+
+def test_flipped_bits():
+    with sim() as host:
+        before = smart_log(host, "/dev/nvme0")
+        host.control("flip", "nvme0", "percentage_used", "7")
+        host.control("flip", "nvme0", "data_units_read", "64")
+        host.control("flip", "nvme0", "smart", "3.0")
+        host.control("flip", "nvme0", "identify", "4.1")
+        after = smart_log(host, "/dev/nvme0")
+        assert after["percent_used"] == before["percent_used"] ^ 128
+        assert int(after["data_units_read"]) == int(before["data_units_read"]) + (1 << 64)
+        assert after["avail_spare"] == before["avail_spare"] ^ 1
+        identify = host.nvme("id-ctrl", "/dev/nvme0", "-o", "json")
+        assert identify["sn"].startswith("QH2033"), identify["sn"]
+        host.control("flip", "nvme0", "percentage_used", "7")  # back
+        assert smart_log(host, "/dev/nvme0")["percent_used"] == before["percent_used"]
+        host.control("accept", "nvme0")
+        assert smart_log(host, "/dev/nvme0") == before, "accept left a flip"
+
+
+def test_errors_of_its_own():
+    with sim("[drive]\nproduct = 6530\nelpe = 99\n") as host:
+        host.control("error", "nvme0", "0x281", "3", "1", "123456")
+        host.control("error", "nvme0", "0x006")
+        log = host.nvme("error-log", "/dev/nvme0", "-e", "100", "-o", "json")["errors"]
+        seen = [(e["error_count"], e["sqid"], e["status_field"], e["nsid"], e["lba"])
+                for e in log[:3]]
+        assert seen == [(2, 65535, 6, 0, 0), (1, 3, 0x281, 1, 123456), (0, 0, 0, 0, 0)], seen
+        assert len(log) == 100
+        for _ in range(150):
+            host.control("error", "nvme0", "0x006")
+        log = host.nvme("error-log", "/dev/nvme0", "-e", "100", "-o", "json")["errors"]
+        assert [log[0]["error_count"], log[99]["error_count"]] == [152, 53]
+
+
+def test_namespaces_come_and_go():
+    with sim() as host:
+        process, _ = host.monitor(2, "block")
+        host.control("attach", "nvme3", "9", "1000000000", "4096", "node", "4")
+        assert json.loads(host.run("cat", "/sys/class/block/nvme3n4/nsid").stdout) == 9
+        nsids = [n["nsid"] for n in
+                 host.nvme("list-ns", "/dev/nvme3", "-o", "json")["nsid_list"]]
+        assert nsids == [1, 2, 7, 9], nsids
+        host.control("detach", "nvme3", "2")
+        assert host.run("ls", "/dev/nvme3n2").returncode != 0
+        seen = [event[:2] for event in events(process)]
+        assert seen == [["add", "nvme3n4"], ["remove", "nvme3n2"]], seen
+
+
+def test_two_controllers_of_one_drive():
+    with sim(TOP + "/sim/scenarios/multipath.conf") as host:
+        both = [host.nvme("id-ctrl", f"/dev/nvme{n}", "-o", "json") for n in (0, 1)]
+        assert [c["cntlid"] for c in both] == [1, 2] and both[0]["cmic"] & 2
+        assert both[0]["sn"] == both[1]["sn"] and both[0]["subnqn"] == both[1]["subnqn"]
+        host.control("set", "nvme0", "percentage_used", "77")
+        assert smart_log(host, "/dev/nvme1")["percent_used"] == 77, "not one health"
+        assert host.run("ls", "/sys/class/nvme-subsystem").stdout.split() == \
+            ["nvme-subsys0", "nvme-subsys2"]
+        process, _ = host.monitor(1, "block")
+        host.control("vanish", "nvme0")
+        assert [event[:2] for event in events(process)] == [["remove", "nvme0"]]
+        host.inside("one_path_left")
+        process, _ = host.monitor(3, "block")
+        host.control("vanish", "nvme1")
+        seen = [event[:2] for event in events(process)]
+        assert seen == [["remove", "nvme0n1"], ["remove", "nvme0n2"], ["remove", "nvme1"]], seen
+        host.control("return", "nvme1")
+        host.control("return", "nvme0", "as", "nvme7")
+        assert host.run("ls", "/sys/class/nvme").stdout.split() == ["nvme1", "nvme2", "nvme7"]
+        host.inside("one_path_left")
+
+
+def inside_one_path_left():
+    fd = os.open("/dev/nvme0n2", os.O_RDONLY)
+    assert fcntl.ioctl(fd, NVME_ID) == 2
+    assert "nvme1" in os.listdir("/sys/class/nvme-subsystem/nvme-subsys0")
+
+
+def test_fabrics():
+    with sim(TOP + "/sim/scenarios/fabrics.conf") as host:
+        def attribute(number, name):
+            return host.run("cat", f"/sys/class/nvme/nvme{number}/{name}").stdout.strip()
+        assert [attribute(n, "transport") for n in range(4)] == ["pcie", "tcp", "tcp", "tcp"]
+        assert [attribute(n, "cntrltype") for n in range(4)] == ["io", "reserved", "reserved",
+                                                                "discovery"]
+        assert attribute(1, "address") == "traddr=192.0.2.2,trsvcid=4420"
+        assert smart_log(host, "/dev/nvme1")["temperature"] == 0
+        for number in (2, 3):
+            assert host.run("nvme", "smart-log", f"/dev/nvme{number}").returncode != 0
+        assert host.nvme("id-ctrl", "/dev/nvme3", "-o", "json")["sn"].strip() == ""
+        assert len(host.nvme("list", "-o", "json")["Devices"]) == 3
+
+
+def test_slots():
+    with sim("[drive]\nproduct = 6530\nslot = 12\n") as host:
+        assert host.run("cat", "/sys/bus/pci/slots/12/address").stdout == "0000:01:00\n"
+        host.control("vanish", "nvme0")
+        assert host.run("ls", "/sys/bus/pci/slots").stdout == ""
+
+
 def test_descriptors():
     with sim() as host:
         host.inside("descriptors")
@@ -515,7 +664,11 @@ def test_scenario_pages():
 def test_scenario_errors():
     for text, line in (("[drive]\nproduct = none\n", 2), ("[drive]\nserial = x\n", 2),
                        ("[drive]\nproduct = 6530\nfrobnicate = 1\n", 3), ("x = 1\n", 1),
-                       ("[drive]\nproduct = 6530\nserial = 123456789012345678901\n", 3)):
+                       ("[drive]\nproduct = 6530\nserial = 123456789012345678901\n", 3),
+                       ("[drive]\ncontroller_of = nvme0\n", 2),
+                       ("[drive]\nproduct = 6530\nrate = percentage_used fast\n", 3),
+                       ("[drive]\nproduct = 6530\nrate = serial 1/s\n", 3),
+                       ("[sim]\nspeed = 0\n", 2)):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
             file.write(text)
             file.flush()
@@ -529,6 +682,11 @@ def test_control_errors():
         for words in (["bogus"], ["hang"], ["hang", "nvme77"], ["set", "nvme0", "nothing", "1"],
                       ["set", "nvme0", "percentage_used", "256"],
                       ["page", "nvme0", "smart", "/nowhere"],
+                      ["flip", "nvme0", "smart", "512.0"], ["flip", "nvme0", "percentage_used", "8"],
+                      ["flip", "nvme0", "nothing", "1"], ["rate", "nvme0", "ver", "1"],
+                      ["rate", "nvme0", "ver", "1/s", "to"], ["detach", "nvme0", "3"],
+                      ["attach", "nvme0", "1", "4096"], ["attach", "nvme0", "0", "4096"],
+                      ["error", "nvme0", "0x8000"], ["speed", "0"],
                       ["return", "nvme0"], ["wait", "nvme0", "commands>=1", "10ms"]):
             done = host.control(*words, check=False)
             assert done.returncode == 1 and done.stderr, (words, done)

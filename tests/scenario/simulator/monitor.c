@@ -3,7 +3,7 @@
  * monitor - what a program on sd-device sees: monitors first, enumerates, says "ready", then prints
  * each event until it has seen as many as asked for.
  *
- *   monitor COUNT [SECONDS]
+ *   monitor COUNT [SECONDS [SUBSYSTEM]]      of nvme, and SUBSYSTEM besides
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -77,6 +77,8 @@ int main(int argc, char **argv)
 
 	if ((r = sd_event_default(&event)) < 0 || (r = sd_device_monitor_new(&monitor)) < 0 ||
 	    (r = sd_device_monitor_filter_add_match_subsystem_devtype(monitor, "nvme", NULL)) < 0 ||
+	    (argc > 3 && (r = sd_device_monitor_filter_add_match_subsystem_devtype(monitor, argv[3],
+										   NULL)) < 0) ||
 	    (r = sd_device_monitor_attach_event(monitor, event)) < 0 ||
 	    (r = sd_device_monitor_start(monitor, on_event, &left)) < 0 ||
 	    (r = enumerate("nvme")) < 0 || (r = enumerate("block")) < 0 ||
