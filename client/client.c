@@ -17,10 +17,23 @@ const char *em_client_option(const struct em_client *client, const char *name)
 	return NULL;
 }
 
+/* In lines that the terminal need not break; a file gets one. */
+static void put_lines(FILE *out, const char *text, unsigned width)
+{
+	while (width > 0 && em_term_columns(text) > width) {
+		size_t len = em_term_line(text, width);
+
+		fprintf(out, "%.*s\n", (int)len, text);
+		text += len + strspn(text + len, " ");
+	}
+	fprintf(out, "%s\n", text);
+}
+
 enum em_exit em_client_complain(const struct em_client *client, enum em_exit code,
 				const char *format, ...)
 {
 	em_cleanup(em_freep) char *text = NULL;
+	em_cleanup(em_freep) char *line = NULL;
 	em_cleanup(em_freep) char *clean = NULL;
 	struct em_term term;
 	va_list args;
@@ -31,9 +44,12 @@ enum em_exit em_client_complain(const struct em_client *client, enum em_exit cod
 	va_end(args);
 	if (r < 0)
 		text = NULL;
-	em_term_detect(&term, STDERR_FILENO);
-	clean = em_term_clean(text ? text : "out of memory.", term.utf8);
-	fprintf(client->err, "emberctl: %s\n", clean ? clean : "out of memory.");
+	if (asprintf(&line, "emberctl: %s", text ? text : "out of memory.") < 0)
+		line = NULL;
+	em_term_detect(&term, fileno(client->err));
+	clean = line ? em_term_clean(line, term.utf8) : NULL;
+	put_lines(client->err, clean ? clean : "emberctl: out of memory.",
+		  term.tty ? term.width : 0);
 	return code;
 }
 

@@ -92,7 +92,7 @@ static enum em_exit offer_fields(struct em_client *client)
 /* The kinds of events stand in emberd's own description of its interface. */
 static enum em_exit offer_kinds(struct em_client *client)
 {
-	static const char *const way[] = { "components", "schemas", "Event",
+	static const char *const way[] = { "components", "schemas", "event",
 					   "properties", "kind",    "enum" };
 	json_t *root = ask(client, "/openapi.json");
 	const json_t *at = root, *kind;

@@ -46,20 +46,47 @@ static const char *const value_keys[COL_COUNT] = {
 	[COL_SPARE] = "available_spare_percent",
 };
 
+enum em_tone em_drive_path_tone(const json_t *controller)
+{
+	static const char *const passing[] = { "new", "resetting", "connecting" };
+	const char *state = em_json_text(controller, "state");
+
+	if (!state)
+		return EM_TONE_PLAIN;
+	for (size_t i = 0; i < EM_COUNT(passing); i++)
+		if (strcmp(state, passing[i]) == 0)
+			return EM_TONE_WARN;
+	return strcmp(state, "live") == 0 ? EM_TONE_GOOD : EM_TONE_BAD;
+}
+
+unsigned em_drive_paths(const json_t *drive, unsigned *ret_live)
+{
+	const json_t *list = json_object_get(drive, "controllers"), *path;
+	unsigned live = 0;
+	size_t i;
+
+	json_array_foreach(list, i, path) live += em_drive_path_tone(path) != EM_TONE_BAD;
+	*ret_live = live;
+	return (unsigned)json_array_size(list);
+}
+
 /* What a drive counts as in the line of sums, the worst that is true of it. */
-enum verdict { FINE, WARNED, OLD, UNREAD, OTHER_STATE };
+enum verdict { FINE, WARNED, PATHLESS, OLD, UNREAD, OTHER_STATE };
 
 static enum verdict judge(const json_t *drive)
 {
 	const json_t *smart = json_object_get(drive, "smart");
 	const char *state = em_json_text(drive, "state");
 	double interval = 0, warnings = 0;
+	unsigned live;
 
 	em_json_number(smart, "interval_seconds", &interval);
 	if (!state || strcmp(state, "ok") != 0)
 		return OTHER_STATE;
 	if (em_json_number(smart, "critical_warning", &warnings) && warnings != 0)
 		return WARNED;
+	if (em_drive_paths(drive, &live) > live)
+		return PATHLESS;
 	if (!em_json_true(smart, "valid"))
 		return UNREAD;
 	return em_view_is_overdue(smart, interval) ? OLD : FINE;
@@ -71,6 +98,7 @@ static enum em_tone name_tone(enum verdict verdict, const char *state)
 	switch (verdict) {
 	case WARNED:
 		return EM_TONE_BAD;
+	case PATHLESS:
 	case OLD:
 		return EM_TONE_WARN;
 	case OTHER_STATE:
@@ -87,22 +115,6 @@ struct line {
 	char texts[COL_COUNT][EM_VIEW_SIZE];
 	const char *cells[COL_COUNT]; /* NULL = absent */
 };
-
-unsigned em_drive_paths(const json_t *drive, unsigned *ret_live)
-{
-	const json_t *list = json_object_get(drive, "controllers"), *path;
-	unsigned live = 0;
-	size_t i;
-
-	json_array_foreach(list, i, path)
-	{
-		const char *state = em_json_text(path, "state");
-
-		live += !em_view_is_stale_state(state);
-	}
-	*ret_live = live;
-	return (unsigned)json_array_size(list);
-}
 
 static void fill_line(struct line *line, const json_t *drive, bool utf8)
 {
@@ -188,15 +200,25 @@ const json_t *em_drive_find(const json_t *drives, const char *id)
 	return NULL;
 }
 
-/* The columns of this table: without paths when every drive has one alone. */
-static unsigned choose_columns(const json_t *drives, unsigned chosen[COL_COUNT])
+/*
+ * The columns of this table: without paths when every drive has one alone; *ret_broken when one
+ * does not work, and they matter.
+ */
+static unsigned choose_columns(const json_t *drives, unsigned chosen[COL_COUNT], bool *ret_broken)
 {
 	const json_t *drive;
 	unsigned count = 0, live;
 	bool several = false;
 	size_t i;
 
-	json_array_foreach(drives, i, drive) several = several || em_drive_paths(drive, &live) > 1;
+	*ret_broken = false;
+	json_array_foreach(drives, i, drive)
+	{
+		unsigned paths = em_drive_paths(drive, &live);
+
+		several = several || paths > 1;
+		*ret_broken = *ret_broken || live < paths;
+	}
 	for (unsigned c = 0; c < COL_COUNT; c++)
 		if (several || c != COL_PATHS)
 			chosen[count++] = c;
@@ -225,12 +247,16 @@ void em_drive_table(struct em_writer *w, const json_t *drives, const json_t *bef
 {
 	struct em_column shown[COL_COUNT];
 	unsigned chosen[COL_COUNT];
-	unsigned count = choose_columns(drives, chosen);
+	bool broken;
+	unsigned count = choose_columns(drives, chosen, &broken);
 	const json_t *drive;
 	size_t i;
 
-	for (unsigned c = 0; c < count; c++)
+	for (unsigned c = 0; c < count; c++) {
 		shown[c] = columns[chosen[c]];
+		if (broken && chosen[c] == COL_PATHS)
+			shown[c].rank = 0;
+	}
 	em_writer_table(w, shown, count);
 	json_array_foreach(drives, i, drive) put_drive(w, drive, before, chosen, count);
 	/* The table borrows this frame's columns. */
@@ -288,6 +314,7 @@ void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE])
 	add_count(&line, &before, count[FINE], "ok");
 	add_states(&line, &before, drives);
 	add_count(&line, &before, count[WARNED], "with warnings");
+	add_count(&line, &before, count[PATHLESS], "without all paths");
 	add_count(&line, &before, count[OLD], "with old values");
 	add_count(&line, &before, count[UNREAD], "not read yet");
 	snprintf(buf, EM_VIEW_SIZE, "%s", line.data ? line.data : "");

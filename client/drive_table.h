@@ -17,5 +17,8 @@ void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE]);
 /* The drive of this id; NULL: none. */
 const json_t *em_drive_find(const json_t *drives, const char *id);
 
-/* How many of the drive's controllers there are, and how many of them are there and work. */
+/* By what Linux says of a controller: good, passing, bad. */
+enum em_tone em_drive_path_tone(const json_t *controller);
+
+/* How many controllers the drive has, and how many of them work. */
 unsigned em_drive_paths(const json_t *drive, unsigned *ret_live);

@@ -8,6 +8,7 @@
 
 #define DEVICE_WIDTH_MIN 6u
 #define DEVICE_WIDTH_MAX 16u
+#define TIME_WIDTH	 19u
 #define KIND_WIDTH	 19u
 #define WIDTH_FOR_KIND	 110u /* narrower: the summary says it in words */
 
@@ -68,21 +69,42 @@ unsigned em_event_device_width(const json_t *events)
 	return width;
 }
 
-void em_event_put(struct em_writer *w, const json_t *event, unsigned device_width)
+/* A line of cells, the kind among them where there is room. */
+static void put_line(struct em_writer *w, const struct em_cell cells[4], unsigned device_width)
 {
 	bool with_kind = w->term.width == 0 || w->term.width >= WIDTH_FOR_KIND;
-	const char *summary = em_json_text(event, "summary"), *kind = em_json_text(event, "kind");
-	struct em_cell cells[4];
-	unsigned widths[4], count = 0;
-	char time[EM_VIEW_SIZE];
+	const unsigned widths[] = { TIME_WIDTH, device_width, KIND_WIDTH, 0 };
+	struct em_cell shown[] = { cells[0], cells[1], cells[3] };
 
-	widths[count] = 19;
-	cells[count++] = (struct em_cell){ time_of(event, w->term.tty, time), EM_TONE_DIM };
-	widths[count] = device_width;
-	cells[count++] = (struct em_cell){ em_json_text(event, "device"), EM_TONE_STRONG };
-	widths[count] = KIND_WIDTH;
 	if (with_kind)
-		cells[count++] = (struct em_cell){ kind, EM_TONE_PLAIN };
-	cells[count++] = (struct em_cell){ summary ? summary : kind, tone_of(event) };
-	em_writer_line(w, cells, widths, count);
+		em_writer_line(w, cells, widths, 4);
+	else
+		em_writer_line(w, shown, widths, EM_COUNT(shown));
+}
+
+void em_event_head(struct em_writer *w, unsigned device_width)
+{
+	static const struct em_cell titles[4] = {
+		{ "Time (UTC)", EM_TONE_STRONG },
+		{ "Device", EM_TONE_STRONG },
+		{ "Kind", EM_TONE_STRONG },
+		{ "What happened", EM_TONE_STRONG },
+	};
+
+	if (w->term.tty)
+		put_line(w, titles, device_width);
+}
+
+void em_event_put(struct em_writer *w, const json_t *event, unsigned device_width)
+{
+	const char *summary = em_json_text(event, "summary"), *kind = em_json_text(event, "kind");
+	char time[EM_VIEW_SIZE];
+	const struct em_cell cells[4] = {
+		{ time_of(event, w->term.tty, time), EM_TONE_DIM },
+		{ em_json_text(event, "device"), EM_TONE_STRONG },
+		{ kind, EM_TONE_PLAIN },
+		{ summary ? summary : kind, tone_of(event) },
+	};
+
+	put_line(w, cells, device_width);
 }

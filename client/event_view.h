@@ -18,5 +18,8 @@ extern const unsigned em_event_path_count;
  */
 void em_event_put(struct em_writer *w, const json_t *event, unsigned device_width);
 
+/* What stands in the lines, for a person at a terminal. */
+void em_event_head(struct em_writer *w, unsigned device_width);
+
 /* Room that the names in a list of events need. */
 unsigned em_event_device_width(const json_t *events);

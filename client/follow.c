@@ -12,7 +12,6 @@
 
 #define DELAY_FIRST_MS 250u
 #define DELAY_MAX_MS   5000u
-#define DEVICE_WIDTH   8u
 
 struct follow {
 	struct em_client *client;
@@ -37,7 +36,7 @@ static bool on_event(void *userdata, const char *data, size_t len)
 	if (json_is_object(event) && list && json_array_append(list, event) == 0) {
 		em_writer_document(w, NULL, data, len);
 		em_writer_records(w, list, em_event_paths, em_event_path_count);
-		em_event_put(w, event, DEVICE_WIDTH);
+		em_event_put(w, event, EM_FOLLOW_DEVICE_WIDTH);
 		follow->output_err = em_writer_finish(w);
 	}
 	json_decref(list);

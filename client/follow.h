@@ -8,5 +8,7 @@
  */
 #include "client/client.h"
 
+#define EM_FOLLOW_DEVICE_WIDTH 8u /* room for names that are not known yet */
+
 /* path: the route with its filters. after: the id of the last event that is known; NULL = none. */
 enum em_exit em_follow(struct em_client *client, const char *path, const char *after);

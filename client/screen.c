@@ -68,20 +68,30 @@ void em_screen_close(void)
 	signal(SIGWINCH, SIG_DFL);
 }
 
+static unsigned count_lines(const char *text)
+{
+	unsigned lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
 void em_screen_draw(FILE *out, const char *text, unsigned height)
 {
-	unsigned line = 0;
+	unsigned total = count_lines(text);
+	unsigned shown = height > 0 && total > height ? height - 1 : total;
 
 	fputs("\033[H", out);
-	while (*text && (height == 0 || line < height)) {
+	for (unsigned line = 0; line < shown; line++) {
 		size_t len = strcspn(text, "\n");
 
 		/* Clears to the right of what stands there now; nothing flickers. */
 		fprintf(out, "%s%.*s\033[K", line > 0 ? "\r\n" : "", (int)len, text);
-		line++;
-		text += len;
-		text += *text == '\n';
+		text += len + 1;
 	}
+	if (shown < total)
+		fprintf(out, "\r\n(%u more lines: make the window higher)\033[K", total - shown);
 	fputs("\033[J", out);
 	fflush(out);
 }

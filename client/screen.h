@@ -15,7 +15,7 @@ void em_screen_open(int fd);
 void em_screen_close(void);
 
 /*
- * Draws text from the top, as many lines as fit; the rest of the screen becomes empty. height 0 =
- * no limit. Lines must not be wider than the screen.
+ * Draws text from the top, as many lines as fit; what does not is told in the last one. The rest of
+ * the screen becomes empty. height 0 = no limit. Lines must not be wider than the screen.
  */
 void em_screen_draw(FILE *out, const char *text, unsigned height);

@@ -68,6 +68,14 @@ static unsigned column_of(int64_t at, int64_t begin, int64_t end, unsigned colum
 	return (unsigned)((double)(at - begin) / (double)(end - begin) * columns);
 }
 
+/* One column without a reading comes from an uneven step, and is no gap. */
+static void close_gaps(unsigned *heights, unsigned columns)
+{
+	for (unsigned i = 1; i + 1 < columns; i++)
+		if (heights[i] == 0 && heights[i + 1] > 0)
+			heights[i] = heights[i - 1];
+}
+
 /* Heights from 1 on; 0 = nothing was read then. */
 static void fill_heights(const json_t *points, const struct em_course *course, unsigned columns,
 			 unsigned *heights)
@@ -90,8 +98,11 @@ static void fill_heights(const json_t *points, const struct em_course *course, u
 		column = column_of(at, begin, end, columns);
 		if (high > low)
 			height += (unsigned)((value - low) / (high - low) * (BARS - 1) + 0.5);
-		heights[column] = height;
+		/* A peak is not to be missed. */
+		if (height > heights[column])
+			heights[column] = height;
 	}
+	close_gaps(heights, columns);
 }
 
 const char *em_spark(const json_t *points, unsigned columns, bool utf8, char buf[EM_SPARK_SIZE])
@@ -104,6 +115,8 @@ const char *em_spark(const json_t *points, unsigned columns, bool utf8, char buf
 	if (columns > EM_SPARK_MAX)
 		columns = EM_SPARK_MAX;
 	em_course_read(&course, points);
+	if (columns > course.count)
+		columns = (unsigned)course.count;
 	if (course.count > 0)
 		fill_heights(points, &course, columns, heights);
 	for (unsigned i = 0; i < columns; i++) {

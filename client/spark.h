@@ -22,7 +22,8 @@ struct em_course {
 void em_course_read(struct em_course *ret, const json_t *points);
 
 /*
- * The points spread over columns by their time, the newest of each column as a bar between lowest
- * and highest; a blank where nothing was read. A value that never changes is a low line.
+ * The points spread over columns by their time, the highest of each column as a bar between lowest
+ * and highest; a blank where nothing was read. A value that never changes is a low line. Fewer
+ * columns when there are fewer points.
  */
 const char *em_spark(const json_t *points, unsigned columns, bool utf8, char buf[EM_SPARK_SIZE]);

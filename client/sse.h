@@ -22,8 +22,8 @@ struct em_sse {
 	struct em_buf line, data;
 	char id[EM_SSE_ID_SIZE];      /* of the last event that is complete; "" = none yet */
 	char next_id[EM_SSE_ID_SIZE]; /* becomes it with the end of the event */
-	unsigned retry_ms;	 /* what the other side asks for; 0 = nothing */
-	bool after_cr;		 /* a LF that follows belongs to that CR */
+	unsigned retry_ms;	      /* what the other side asks for; 0 = nothing */
+	bool after_cr;		      /* a LF that follows belongs to that CR */
 	em_sse_fn *fn;
 	void *userdata;
 };

@@ -137,3 +137,17 @@ size_t em_term_fit(const char *text, unsigned columns)
 	}
 	return (size_t)(p - text);
 }
+
+size_t em_term_line(const char *text, unsigned columns)
+{
+	size_t fits = em_term_fit(text, columns);
+	size_t cut = fits;
+
+	if (text[fits] == '\0')
+		return fits;
+	while (cut > 0 && text[cut] != ' ')
+		cut--;
+	if (cut > 0)
+		return cut;
+	return fits > 0 ? fits : 1;
+}

@@ -29,3 +29,9 @@ unsigned em_term_columns(const char *text);
 
 /* Bytes of cleaned text that fit into this many columns. */
 size_t em_term_fit(const char *text, unsigned columns);
+
+/*
+ * Bytes of cleaned text that go into one line: up to the last blank that fits, or all that fit. At
+ * least one.
+ */
+size_t em_term_line(const char *text, unsigned columns);

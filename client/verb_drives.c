@@ -54,14 +54,16 @@ static void sum_up(struct em_writer *w, const json_t *drives)
 	unsigned count;
 	const json_t *removed = find_removed(drives, &count);
 	const char *serial = em_json_text(removed, "serial");
+	const char *device = em_json_text(removed, "device");
 
 	em_drive_sums(drives, line);
 	em_writer_paragraph(w, (struct em_cell){ line, EM_TONE_STRONG });
 	if (!serial)
 		return;
 	snprintf(line, sizeof(line),
-		 "%s missed. Taken away on purpose? Then: emberctl retire %.100s",
-		 count == 1 ? "One drive is" : "Removed drives are", serial);
+		 "%.40s%s missed. Taken away on purpose? Then: emberctl retire %.100s",
+		 device && *device ? device : serial, count == 1 ? " is" : " and others are",
+		 serial);
 	em_writer_paragraph(w, (struct em_cell){ line, EM_TONE_DIM });
 }
 

@@ -134,7 +134,10 @@ static void put_list(struct em_client *client, const struct em_doc *doc, const s
 		put_json_lines(client, events);
 	em_writer_records(w, events, em_event_paths, em_event_path_count);
 	width = em_event_device_width(events);
-	json_array_foreach(events, i, event) em_event_put(w, event, width);
+	if (follow || json_array_size(events) > 0)
+		em_event_head(w, follow ? EM_FOLLOW_DEVICE_WIDTH : width);
+	json_array_foreach(events, i, event)
+		em_event_put(w, event, follow ? EM_FOLLOW_DEVICE_WIDTH : width);
 	if (json_array_size(events) == 0 && !follow)
 		em_writer_paragraph(
 			w, (struct em_cell){ "Nothing is kept of such events.", EM_TONE_DIM });

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
+#include "client/drive_table.h"
 #include "client/human.h"
 #include "client/view.h"
 #include "lib/base/cleanup.h"
@@ -101,7 +102,8 @@ static void put_advice(struct em_writer *w, const json_t *drive)
 		return;
 	if (strcmp(state, "removed") == 0)
 		snprintf(line, sizeof(line),
-			 "It is missed. Taken away on purpose? Then: emberctl retire %.100s", serial);
+			 "It is missed. Taken away on purpose? Then: emberctl retire %.100s",
+			 serial);
 	else if (strcmp(state, "retired") == 0)
 		snprintf(line, sizeof(line),
 			 "It was taken away on purpose. Was it not? Then: emberctl retire %.100s "
@@ -189,12 +191,11 @@ static void put_paths(struct em_writer *w, const json_t *drive)
 	em_writer_table(w, columns, EM_COUNT(columns));
 	json_array_foreach(paths, i, path)
 	{
-		const char *state = em_json_text(path, "state");
 		bool active = em_json_true(path, "active");
 		char id[EM_VIEW_SIZE];
 		struct em_cell cells[] = {
 			{ em_json_text(path, "device"), EM_TONE_STRONG },
-			{ state, em_view_state_tone(state) },
+			{ em_json_text(path, "state"), em_drive_path_tone(path) },
 			{ active ? "this one" : NULL, EM_TONE_GOOD },
 			{ em_json_text(path, "address"), EM_TONE_PLAIN },
 			{ em_json_text(path, "transport"), EM_TONE_PLAIN },

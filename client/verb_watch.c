@@ -72,35 +72,36 @@ static const json_t *list_of(const struct watch *watch)
 
 static void put_head(const struct watch *watch, struct em_writer *w)
 {
-	char sums[EM_VIEW_SIZE], now[EM_TIME_SIZE], note[EM_VIEW_SIZE], age[EM_HUMAN_SIZE];
+	char sums[EM_VIEW_SIZE], now[EM_TIME_SIZE], note[EM_VIEW_SIZE], span[EM_HUMAN_SIZE];
 	uint64_t silence_us = em_monotonic_us() - watch->answered_us;
 
-	em_drive_sums(list_of(watch), sums);
 	em_time_format(now, em_realtime_us());
-	snprintf(note, sizeof(note), "%.8s UTC", now + 11);
-	em_writer_heading(w, sums, (struct em_cell){ note, EM_TONE_DIM });
+	em_human_span(span, sizeof(span), (double)watch->interval_us / (double)EM_US_PER_SEC);
+	snprintf(note, sizeof(note), "%.8s UTC, every %s", now + 11, span);
+	em_writer_heading(w, "Drives", (struct em_cell){ note, EM_TONE_DIM });
+	em_drive_sums(list_of(watch), sums);
+	em_writer_paragraph(w, (struct em_cell){ sums, EM_TONE_PLAIN });
 	if (!watch->reason.text[0])
 		return;
-	snprintf(note, sizeof(note), "No answer for %s: %.500s",
-		 em_human_span(age, sizeof(age), (double)silence_us / (double)EM_US_PER_SEC),
-		 watch->reason.text);
+	em_human_span(span, sizeof(span), (double)silence_us / (double)EM_US_PER_SEC);
+	snprintf(note, sizeof(note), "No answer for %s: %.480s", span, watch->reason.text);
 	em_writer_paragraph(w, (struct em_cell){ note, EM_TONE_BAD });
 }
 
-static void put_events(const struct watch *watch, struct em_writer *w)
+static void put_events(const struct watch *watch, struct em_writer *w, size_t max)
 {
 	size_t count = json_array_size(watch->events);
 	unsigned width = em_event_device_width(watch->events);
 
-	if (count == 0)
+	if (count == 0 || max == 0)
 		return;
 	em_writer_heading(w, "Latest events", (struct em_cell){ "times in UTC", EM_TONE_DIM });
-	for (size_t i = 0; i < count && i < EVENTS_SHOWN; i++)
+	for (size_t i = 0; i < count && i < max; i++)
 		em_event_put(w, json_array_get(watch->events, i), width);
 }
 
-/* A whole frame as text; NULL: no memory. */
-static char *compose(const struct watch *watch, const struct em_term *term)
+/* A whole frame as text, with at most so many events; NULL: no memory. */
+static char *compose(const struct watch *watch, const struct em_term *term, size_t max_events)
 {
 	char *text = NULL;
 	size_t len;
@@ -110,12 +111,34 @@ static char *compose(const struct watch *watch, const struct em_term *term)
 	if (w) {
 		put_head(watch, w);
 		em_drive_table(w, list_of(watch), watch->shown);
-		put_events(watch, w);
+		put_events(watch, w, max_events);
 		em_writer_finish(w);
 	}
 	em_writer_free(w);
 	if (out)
 		fclose(out);
+	return text;
+}
+
+static unsigned count_lines(const char *text)
+{
+	unsigned lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+/* As many events as there is room for. */
+static char *compose_to_fit(const struct watch *watch, const struct em_term *term)
+{
+	size_t max = EVENTS_SHOWN;
+	char *text = compose(watch, term, max);
+
+	while (text && max > 0 && term->height > 0 && count_lines(text) > term->height) {
+		free(text);
+		text = compose(watch, term, --max);
+	}
 	return text;
 }
 
@@ -135,7 +158,7 @@ static enum em_exit watch_screen(struct watch *watch)
 		em_cleanup(em_freep) char *text = NULL;
 
 		em_term_detect(&term, fileno(out));
-		text = compose(watch, &term);
+		text = compose_to_fit(watch, &term);
 		if (!text)
 			break;
 		em_screen_draw(out, text, term.height);

@@ -197,6 +197,7 @@ static void name_left_out(const struct table_writer *self, const unsigned *width
 	for (unsigned i = 0; i < self->column_count; i++) {
 		if (widths[i] > 0)
 			continue;
+		put_spaces(w->out, *before == 'l' ? self->indent : 0);
 		fprintf(w->out, "%s%s %s",
 			*before == 'l' && w->term.color ? tone_codes[EM_TONE_DIM] : "", before,
 			self->columns[i].title);
@@ -222,21 +223,6 @@ static void print_table(struct table_writer *self)
 	name_left_out(self, widths);
 }
 
-/* How much of text goes into one line: up to the last blank that fits, or all that fits. */
-static size_t line_length(const char *text, unsigned columns)
-{
-	size_t fits = em_term_fit(text, columns);
-	size_t cut = fits;
-
-	if (text[fits] == '\0')
-		return fits;
-	while (cut > 0 && text[cut] != ' ')
-		cut--;
-	if (cut > 0)
-		return cut;
-	return fits > 0 ? fits : 1;
-}
-
 /* Continues a line that stands at column indent; goes on below it when there is too much. */
 static void put_wrapped(struct em_writer *w, const char *text, enum em_tone tone, unsigned indent)
 {
@@ -245,7 +231,7 @@ static void put_wrapped(struct em_writer *w, const char *text, enum em_tone tone
 	if (w->term.width == 0)
 		room = (unsigned)-1;
 	while (*text) {
-		size_t len = line_length(text, room), shown = len;
+		size_t len = em_term_line(text, room), shown = len;
 
 		while (shown > 0 && text[shown - 1] == ' ')
 			shown--;
@@ -335,7 +321,8 @@ static void table_heading(struct em_writer *w, const char *text, struct em_cell 
 
 static void table_fact(struct em_writer *w, const char *label, struct em_cell value)
 {
-	struct em_cell cells[] = { { label, EM_TONE_PLAIN }, value };
+	/* A label may be empty, where a value goes on with the one above it. */
+	struct em_cell cells[] = { { *label ? label : " ", EM_TONE_PLAIN }, value };
 
 	if (self_of(w)->columns)
 		flush_rows(self_of(w));
