@@ -136,16 +136,14 @@ def bench_fleet(report):
     begin = time.monotonic()
     host.wait_all_read(timeout=300)
     report.judge("1,000 drives: first readings", time.monotonic() - begin, "s", 60)
-    devices = host.devices()
-    polls, cpu = smart_polls(host, devices), bench.cpu_seconds(*host.ours())
-    begin = time.monotonic()
-    bench.select_wait(30 if bench.QUICK else 120)
-    seconds = time.monotonic() - begin
-    cpu = bench.cpu_seconds(*host.ours()) - cpu
-    polls = smart_polls(host, devices) - polls
-    oldest = max(d["smart"]["age_seconds"] for d in host.get("/v1/drives", timeout=60)["drives"])
-    report.judge("1,000 drives: oldest reading", oldest, "s", 61, note=f"{polls} polls in "
-                 f"{seconds:.0f} s")
+    devices, minutes = host.devices(), 1 if bench.QUICK else 2
+    polls = {d: smart_polls(host, [d]) for d in devices}
+    cpu, begin = bench.cpu_seconds(*host.ours()), time.monotonic()
+    bench.select_wait(60 * minutes + 1)
+    cpu, seconds = bench.cpu_seconds(*host.ours()) - cpu, time.monotonic() - begin
+    fewest = min(smart_polls(host, [d]) - polls[d] for d in devices)
+    report.judge("1,000 drives: polls of each", fewest / minutes, "a minute, fewest", 1,
+                 at_most=False)
     report.judge("1,000 drives: CPU", 100 * cpu / seconds, "% of a core", 25)
     parts = [bench.pss(pid) / bench.MIB for pid in host.ours()]
     report.judge("1,000 drives: memory", sum(parts), "MiB PSS", 120,

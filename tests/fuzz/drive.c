@@ -70,3 +70,22 @@ struct em_snapshot *fuzz_snapshot(enum em_page_id page, const struct em_nvme_ctx
 	snap->drives[0] = drive;
 	return snap;
 }
+
+struct em_event_log *fuzz_events(void)
+{
+	struct em_event_log *log = em_event_log_new();
+
+	fuzz_check(log);
+	for (unsigned kind = 0; kind < EM_EVENT_KIND_COUNT; kind++) {
+		struct em_event event = { .id = FUZZ_NOW_US - 1000 + kind,
+					  .at_us = FUZZ_NOW_US - 1000 + kind,
+					  .drive = "00000000000000a0",
+					  .device = "nvme0",
+					  .old_value = "old \"1\"",
+					  .summary = "Something happened." };
+
+		snprintf(event.kind, sizeof(event.kind), "%s", em_event_kind_name(kind));
+		em_event_log_restore(log, &event);
+	}
+	return log;
+}

@@ -5,6 +5,7 @@
  *
  * Owns:     a snapshot holds copies. Threads: the fuzzer's one.
  */
+#include "daemon/drives/event_log.h"
 #include "daemon/drives/snapshot.h"
 
 struct fuzz_input;
@@ -20,3 +21,5 @@ void fuzz_ctx(struct fuzz_input *in, struct em_nvme_ctx *ret);
 /* A snapshot with one reference: one drive, which has these bytes as that page (NULL: none). */
 struct em_snapshot *fuzz_snapshot(enum em_page_id page, const struct em_nvme_ctx *ctx,
 				  const uint8_t *data, size_t len);
+/* A log with an event of each kind. */
+struct em_event_log *fuzz_events(void);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "daemon/drives/drives.h"
 #include "daemon/drives/history.h"
+#include "daemon/web/events.h"
 #include "daemon/web/json.h"
 #include "daemon/web/metrics.h"
 #include "lib/base/cleanup.h"
@@ -21,6 +22,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define METRICS_MAX  ((size_t)16 << 20)
+#define EVENTS_MAX   256
 #define STEPS_MAX    64
 #define REQUESTS_MAX 128
 #define TURNS_MAX    16
@@ -29,6 +31,7 @@
 struct scene {
 	sd_event *event;
 	struct em_hub *hub;
+	struct em_event_log *events;
 	struct em_drives *drives;
 	int listen_fd, fd;
 	struct em_ipc_request requests[REQUESTS_MAX]; /* not answered yet */
@@ -221,6 +224,22 @@ static void check_snapshot(struct em_hub *hub)
 	em_snapshot_unref(snap);
 }
 
+static void check_events(struct em_event_log *log)
+{
+	static struct em_event events[EVENTS_MAX];
+	unsigned count = em_event_log_read(log, 0, events, EVENTS_MAX);
+	int64_t before = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		json_t *json = em_json_event(&events[i]);
+
+		fuzz_check(json);
+		json_decref(json);
+		fuzz_check(events[i].id > before && events[i].summary[0]);
+		before = events[i].id;
+	}
+}
+
 static void set_up(struct scene *scene)
 {
 	struct em_drives_config config = { .answer_timeout_us = 5 * EM_US_PER_SEC };
@@ -232,9 +251,10 @@ static void set_up(struct scene *scene)
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
 		config.intervals.page_us[i] = 10 * EM_US_PER_MS;
 	scene->hub = em_hub_new();
-	fuzz_check(scene->hub && sd_event_new(&scene->event) >= 0);
-	fuzz_check(em_drives_new(&scene->drives, scene->event, &config, scene->hub, NULL, NULL) ==
-		   0);
+	scene->events = em_event_log_new();
+	fuzz_check(scene->hub && scene->events && sd_event_new(&scene->event) >= 0);
+	fuzz_check(em_drives_new(&scene->drives, scene->event, &config, scene->hub, NULL,
+				 scene->events) == 0);
 	for (unsigned i = 0; i < 100 && scene->fd < 0; i++) {
 		fuzz_check(sd_event_run(scene->event, 100 * EM_US_PER_MS) >= 0);
 		scene->fd = accept4(scene->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -248,6 +268,7 @@ static void tear_down(struct scene *scene)
 
 	em_drives_free(scene->drives);
 	em_hub_free(scene->hub);
+	em_event_log_free(scene->events);
 	sd_event_unref(scene->event);
 	em_closep(&scene->fd);
 	while ((left = accept4(scene->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
@@ -264,6 +285,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < STEPS_MAX && in.left; i++)
 		step(&scene, &in);
 	check_snapshot(scene.hub);
+	check_events(scene.events);
 	tear_down(&scene);
 	return 0;
 }

@@ -61,10 +61,9 @@ char *fuzz_line(struct fuzz_input *in)
 	return line;
 }
 
-static char directory[] = "/tmp/ember-fuzz-XXXXXX";
-static bool made;
+static char directory[64];
 
-static void remove_directory(void)
+void fuzz_empty(void)
 {
 	DIR *dir = opendir(directory);
 	struct dirent *entry;
@@ -74,14 +73,21 @@ static void remove_directory(void)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
+}
+
+static void remove_directory(void)
+{
+	fuzz_empty();
 	rmdir(directory);
 }
 
 void fuzz_path(char buf[FUZZ_PATH_SIZE], const char *name)
 {
-	if (!made) {
+	if (!directory[0]) {
+		/* In memory, where there is such a place. */
+		snprintf(directory, sizeof(directory), "%s/ember-fuzz-XXXXXX",
+			 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 		fuzz_check(mkdtemp(directory));
-		made = true;
 		atexit(remove_directory);
 	}
 	fuzz_check(snprintf(buf, FUZZ_PATH_SIZE, "%s/%s", directory, name) < FUZZ_PATH_SIZE);

@@ -47,3 +47,5 @@ char *fuzz_line(struct fuzz_input *in);
 /* "NAME" in the temporary directory. */
 void fuzz_path(char buf[FUZZ_PATH_SIZE], const char *name);
 void fuzz_write(const char *path, const void *data, size_t len);
+/* Removes all files in the temporary directory. */
+void fuzz_empty(void);

@@ -21,12 +21,14 @@
 
 static struct sockaddr_un address = { .sun_family = AF_UNIX };
 static struct em_hub *hub;
+static struct em_event_log *events;
 static struct em_web *web;
 
 static void stop_web(void)
 {
 	web = em_web_stop(web);
 	hub = em_hub_free(hub);
+	events = em_event_log_free(events);
 }
 
 static void start_web(void)
@@ -34,11 +36,14 @@ static void start_web(void)
 	static const uint8_t smart[512] = { 0x02, 0x38, 0x01, 100, 10, 1 };
 	static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(1, 4), .frmw = 0x17 };
 	struct em_web_config config = { .version = "1.2.3" };
-	char path[FUZZ_PATH_SIZE];
+	char path[FUZZ_PATH_SIZE], tokens[FUZZ_PATH_SIZE];
 	const char *message = NULL;
 
 	em_log_init("fuzz", LOG_EMERG);
 	fuzz_path(path, "emberd.sock");
+	fuzz_path(tokens, "tokens.json");
+	config.tokens = tokens;
+	config.events = events = fuzz_events();
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", path);
 	config.socket = path;
 	hub = em_hub_new();

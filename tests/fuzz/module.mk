@@ -7,6 +7,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/drives \
 	tests/fuzz/routes \
 	tests/fuzz/http \
+	tests/fuzz/tokens \
 	tests/fuzz/emberd_conf \
 	tests/fuzz/broker_conf \
 	tests/fuzz/scenario
@@ -43,6 +44,10 @@ tests_fuzz_http_SOURCES = tests/fuzz/http.c $(fuzz_drive)
 tests_fuzz_http_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_http_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_http_LDADD = $(fuzz_web_libs)
+tests_fuzz_tokens_SOURCES = tests/fuzz/tokens.c $(fuzz_drive)
+tests_fuzz_tokens_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_tokens_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_tokens_LDADD = $(fuzz_web_libs)
 tests_fuzz_emberd_conf_SOURCES = tests/fuzz/emberd_conf.c $(fuzz_base)
 tests_fuzz_emberd_conf_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_emberd_conf_LDFLAGS = $(fuzz_ldflags)

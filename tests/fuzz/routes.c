@@ -9,11 +9,12 @@
 #include "daemon/web/metrics.h"
 #include "daemon/web/openapi.h"
 #include "daemon/web/route.h"
+#include "daemon/web/tokens.h"
 #include "lib/base/cleanup.h"
 #include "tests/fuzz/drive.h"
 #include "tests/fuzz/fuzz.h"
 
-static const struct em_context *context(void)
+static struct em_context *context(void)
 {
 	static struct em_context context;
 	unsigned tables;
@@ -29,6 +30,7 @@ static const struct em_context *context(void)
 		.started_mono_us = FUZZ_NOW_MONO_US - 60000000,
 		.hub = em_hub_new(),
 		.metrics = em_metrics_new(),
+		.events = fuzz_events(),
 		.openapi = em_openapi_text("1.2.3", &len),
 	};
 	context.openapi_len = len;
@@ -98,6 +100,25 @@ static void ask(struct em_call *call, char *line)
 	em_reply_done(&reply);
 }
 
+/* Tokens of its own for each input that may change them, so that an input always does the same. */
+static void open_tokens(struct em_context *context, const char *line)
+{
+	char path[FUZZ_PATH_SIZE];
+
+	if (strncmp(line, "GET", 3) == 0)
+		return;
+	fuzz_path(path, "tokens.json");
+	fuzz_check(em_tokens_open(&context->tokens, path, NULL) == 0);
+}
+
+static void close_tokens(struct em_context *context)
+{
+	if (!context->tokens)
+		return;
+	context->tokens = em_tokens_free(context->tokens);
+	fuzz_empty();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t smart[512] = { 0x02, 0x38, 0x01, 100, 10, 1 };
@@ -115,7 +136,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	line = fuzz_line(&in);
 	body = fuzz_copy(&in, in.left, &call.body_len);
 	call.body = call.body_len ? (const char *)body : NULL;
+	open_tokens(context(), line);
 	ask(&call, line);
+	close_tokens(context());
 	em_snapshot_unref((struct em_snapshot *)call.snap);
 	return 0;
 }

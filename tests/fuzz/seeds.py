@@ -136,6 +136,15 @@ def http():
     yield b"GET /v1/events HTTP/1.0\r\nAccept: application/json\r\nIf-None-Match: \"x\"\r\n\r\n"
 
 
+def tokens():
+    salt = int(re.search(r"#define SALT_BYTES\s+(\d+)", text_of("daemon/web/tokens.c"))[1])
+    token = {"id": "0123456789abcdef", "name": "prometheus", "role": "viewer", "created_us": 1,
+             "expires_us": 0, "last_used_us": 0, "salt": "00" * salt, "sha256": "11" * 32}
+    secret = b"ember_0123456789abcdef_" + b"0" * 64 + b"\n"
+    for rows in ([], [token], [token, {**token, "id": "f" * 16, "expires_us": 1 << 60}]):
+        yield secret + json.dumps({"format": 1, "tokens": rows}).encode()
+
+
 def options():
     """[(section, key, value)] as the option table has them."""
     source = text_of("daemon/main/options.c")
@@ -179,6 +188,8 @@ def dictionary(name):
         words |= {p["name"] + "=" for row in contract["paths"].values() for method in row.values()
                   if isinstance(method, dict) for p in method.get("parameters", [])}
         return words | set(SAMPLES.values()) | numbers | HTTP_WORDS
+    if name == "tokens":
+        return set(re.findall(r'"(\w+)"', text_of("daemon/web/tokens.c"))) | numbers | set('{}[]:,"')
     if name == "emberd_conf":
         return {w for row in options() for w in row} | numbers | {"[drive ", "10ms", "7d", "%%"}
     if name == "broker_conf":
