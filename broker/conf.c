@@ -100,14 +100,21 @@ static char *trim(char *text)
 
 static int enter_section(struct reading *r, char *text)
 {
+	struct em_conf_entry entry = { 0 };
 	size_t len = strlen(text);
+	const char *problem;
 
 	free(em_steal(r->section));
 	if (text[len - 1] != ']')
 		return fail(r, NULL, "a section is written [NAME]");
 	text[len - 1] = '\0';
 	r->section = strdup(text + 1);
-	return r->section ? 0 : -ENOMEM;
+	if (!r->section)
+		return -ENOMEM;
+	/* So that a wrong name is told of even when nothing stands under it. */
+	entry.section = r->section;
+	problem = r->fn(r->self, &entry);
+	return problem ? fail(r, NULL, problem) : 0;
 }
 
 static int read_entry(const struct reading *r, const char *key)

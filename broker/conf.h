@@ -18,7 +18,7 @@
 #define EM_CONF_ERROR_SIZE 512
 
 struct em_conf_entry {
-	const char *section, *key, *value;
+	const char *section, *key, *value; /* key and value NULL: the section begins */
 };
 
 /* Returns NULL to go on, or what is wrong with the entry (a static text). */

@@ -29,7 +29,10 @@ broker_ember_broker_CFLAGS = $(AM_CFLAGS) -pthread
 broker_ember_broker_SOURCES = broker/main.c
 broker_ember_broker_LDADD = $(BROKER_LIBS)
 
-EXTRA_DIST += broker/policy.conf.example broker/broker.conf.example
+# Prints broker.conf(5), the commented default files and lists of names: see docs/module.mk.
+noinst_PROGRAMS += broker/options-doc
+broker_options_doc_SOURCES = broker/options_doc.c
+broker_options_doc_LDADD = $(BROKER_LIBS)
 
 if TESTS_WANTED
 BROKER_TESTS = \

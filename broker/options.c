@@ -16,8 +16,8 @@
 
 #define PATIENCE_MIN_US	    (100 * EM_US_PER_MS)
 #define PATIENCE_MAX_US	    (600 * EM_US_PER_SEC)
-#define PATIENCE_DEFAULT_US (10 * EM_US_PER_SEC)
-#define PATIENCE_RULE	    "must be a time from 100ms to 10min, such as 10s"
+#define PATIENCE_RANGE	    "100ms to 10min"
+#define PATIENCE_DEFAULT    "10s"
 #define CLIENT_USER_DEFAULT "ember"
 
 static const char usage[] =
@@ -26,8 +26,9 @@ static const char usage[] =
 	"  --socket PATH        listen here (default: the socket systemd passes)\n"
 	"  --config FILE        read FILE instead of " EM_SYSCONFDIR "/broker.conf\n"
 	"  --policy FILE        read FILE instead of " EM_SYSCONFDIR "/policy.conf\n"
-	"  --client-user USER   name or number of the only user let in (ember)\n"
-	"  --patience TIME      how long a drive may take to answer (10s)\n"
+	"  --client-user USER   name or number of the only user let in (" CLIENT_USER_DEFAULT
+	")\n"
+	"  --patience TIME      how long a drive may take to answer (" PATIENCE_DEFAULT ")\n"
 	"  --log-level LEVEL    error, warning, notice, info or debug (info)\n"
 	"  --version            print the version\n"
 	"  --help               print this\n";
@@ -129,19 +130,36 @@ static const char *set_user(struct em_options *config, const char *text)
 static const char *set_patience(struct em_options *config, const char *text)
 {
 	if (em_parse_duration_us(text, PATIENCE_MIN_US, PATIENCE_MAX_US, &config->patience_us) < 0)
-		return PATIENCE_RULE;
+		return "must be a time from " PATIENCE_RANGE ", such as " PATIENCE_DEFAULT;
 	return NULL;
 }
+
+const struct em_broker_option em_broker_options[] = {
+	{ "patience", PATIENCE_DEFAULT,
+	  "How long a drive may take to answer before it counts as unresponsive: " PATIENCE_RANGE
+	  ". The kernel's own timeout is another matter and stays as it is.",
+	  set_patience },
+	{ "client_user", CLIENT_USER_DEFAULT,
+	  "The only user whose connections are accepted, by name or number.", set_user },
+};
+const unsigned em_broker_option_count = EM_COUNT(em_broker_options);
 
 static const char *on_entry(void *self, const struct em_conf_entry *entry)
 {
 	if (strcmp(entry->section, "broker") != 0)
 		return "the only section is [broker]";
-	if (strcmp(entry->key, "patience") == 0)
-		return set_patience(self, entry->value);
-	if (strcmp(entry->key, "client_user") == 0)
-		return set_user(self, entry->value);
+	if (!entry->key)
+		return NULL;
+	for (unsigned i = 0; i < em_broker_option_count; i++)
+		if (strcmp(entry->key, em_broker_options[i].key) == 0)
+			return em_broker_options[i].set(self, entry->value);
 	return "no such key (patience, client_user)";
+}
+
+static void set_defaults(struct em_options *config)
+{
+	for (unsigned i = 0; i < em_broker_option_count; i++)
+		em_broker_options[i].set(config, em_broker_options[i].value);
 }
 
 static int apply_options(struct em_options *config, char *error)
@@ -191,8 +209,7 @@ int em_options_load(struct em_options *config, char error[EM_CONF_ERROR_SIZE])
 	struct em_options loaded = *config;
 	int r;
 
-	loaded.patience_us = PATIENCE_DEFAULT_US;
-	strcpy(loaded.client_user, CLIENT_USER_DEFAULT);
+	set_defaults(&loaded);
 	r = em_conf_read(config->config, on_entry, &loaded, error);
 	if (r < 0 && !(r == -ENOENT && !config->config_given))
 		return r;

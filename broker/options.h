@@ -23,6 +23,15 @@ struct em_options {
 	int log_level;
 };
 
+/* The one table of broker.conf: the parser, the commented file and the man page read the row. */
+struct em_broker_option {
+	const char *key, *value; /* value: the default */
+	const char *help;
+	const char *(*set)(struct em_options *config, const char *text); /* NULL, or what is wrong */
+};
+extern const struct em_broker_option em_broker_options[];
+extern const unsigned em_broker_option_count;
+
 /* 0: go on. 1: done (--help, --version). -EINVAL: said why. */
 int em_options_parse(struct em_options *config, int argc, char **argv);
 

@@ -35,6 +35,30 @@ static const int built_in[EM_CLASS_COUNT] = {
 	[EM_CLASS_FIRMWARE] = EM_VERDICT_CONFIRM, [EM_CLASS_ERASE] = EM_VERDICT_CONFIRM,
 };
 
+static const char *const class_help[EM_CLASS_COUNT] = {
+	[EM_CLASS_READ] = "Identify, log pages and features: what reading does not change.",
+	[EM_CLASS_ARM] = "Asynchronous events: switch on, acknowledge.",
+	[EM_CLASS_TEST] = "Device self-tests.",
+	[EM_CLASS_PROVISION] = "Namespaces: create, attach, detach.",
+	[EM_CLASS_FIRMWARE] = "Firmware: download, commit.",
+	[EM_CLASS_ERASE] = "Format, sanitize, delete namespaces.",
+};
+
+const char *em_policy_class_help(enum em_class cls)
+{
+	return class_help[cls];
+}
+
+const char *em_verdict_name(enum em_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+enum em_verdict em_policy_built_in(enum em_class cls)
+{
+	return (enum em_verdict)built_in[cls];
+}
+
 static void unset(int verdicts[EM_CLASS_COUNT])
 {
 	for (int i = 0; i < EM_CLASS_COUNT; i++)
@@ -129,7 +153,7 @@ static const char *on_entry(void *self, const struct em_conf_entry *entry)
 	const char *problem;
 
 	problem = find_section(self, entry->section, &verdicts);
-	if (problem)
+	if (problem || !entry->key)
 		return problem;
 	if (em_class_find(entry->key, &cls) < 0)
 		return "no class of operations (read, arm, test, provision, firmware, erase)";
@@ -203,6 +227,6 @@ enum em_verdict em_policy_judge(const struct em_policy *policy, enum em_class cl
 	if (verdict == UNSET)
 		verdict = policy->defaults[cls];
 	if (verdict == UNSET)
-		verdict = built_in[cls];
+		verdict = (int)em_policy_built_in(cls);
 	return (enum em_verdict)verdict;
 }

@@ -17,6 +17,11 @@
 #define EM_POLICY_DRIVES_MAX 4096
 
 enum em_verdict { EM_VERDICT_ALLOW, EM_VERDICT_CONFIRM, EM_VERDICT_DENY };
+const char *em_verdict_name(enum em_verdict verdict);
+
+/* What belongs to a class, as a sentence; and what holds for it without a file. */
+const char *em_policy_class_help(enum em_class cls);
+enum em_verdict em_policy_built_in(enum em_class cls);
 
 struct em_policy;
 

@@ -92,7 +92,7 @@ client/completions/fish/emberctl.fish: client/emberctl$(EXEEXT)
 
 # The names that scripts rely on. test_emberctl fails while this list differs from the program.
 EXTRA_DIST += docs/names/cli.txt
-update-docs: update-cli-names
+update_targets += update-cli-names
 update-cli-names: client/emberctl$(EXEEXT)
 	$(emberctl_generate) names >$(srcdir)/docs/names/cli.txt
 
@@ -102,9 +102,9 @@ fishcompletiondir = $(datadir)/fish/vendor_completions.d
 nodist_bashcompletion_DATA = client/completions/bash/emberctl
 nodist_zshcompletion_DATA = client/completions/zsh/_emberctl
 nodist_fishcompletion_DATA = client/completions/fish/emberctl.fish
-nodist_man_MANS = client/emberctl.1
+nodist_man_MANS += client/emberctl.1
 dist_man_MANS += docs/man/emberd.8 docs/man/ember-broker.8
-CLEANFILES += $(nodist_man_MANS) $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) \
+CLEANFILES += client/emberctl.1 $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) \
 	$(nodist_fishcompletion_DATA)
 
 if TESTS_WANTED

@@ -8,7 +8,6 @@ house_checks = \
 	build-aux/test-checks.sh
 TESTS += $(house_checks)
 EXTRA_DIST += $(house_checks) tests/unit/run tests/unit/runner.h
-build-aux/check-docs.log: lib/nvme/fields-doc
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; export CC; \
 	HEADER_CFLAGS='$(EMBER_FEATURES) $(LIBNVME_CFLAGS) $(LIBSYSTEMD_CFLAGS) $(SQLITE_CFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS) $(CURL_CFLAGS) $(ECONF_CFLAGS)'; \

@@ -14,7 +14,19 @@ daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
 	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(MICROHTTPD_LIBS) \
 	$(GNUTLS_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(ECONF_LIBS) -lpthread
 
+# Prints emberd.conf(5), the commented default file and the list of names: see docs/module.mk.
+noinst_PROGRAMS += daemon/options-doc
+daemon_options_doc_SOURCES = daemon/main/options_doc.c
+daemon_options_doc_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
+	lib/base/libember-base.a $(LIBSYSTEMD_LIBS)
+
 if TESTS_WANTED
+check_PROGRAMS += tests/unit/main/print_schema
+tests_unit_main_print_schema_SOURCES = tests/unit/main/print_schema.c
+tests_unit_main_print_schema_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+tests_unit_main_print_schema_LDADD = daemon/drives/libember-drives.a daemon/store/libember-store.a \
+	lib/ipc/libember-ipc.a lib/nvme/libember-nvme.a lib/base/libember-base.a \
+	$(LIBSYSTEMD_LIBS) $(SQLITE_LIBS) -lpthread
 check_PROGRAMS += tests/unit/main/test_config tests/unit/main/test_options
 TESTS += tests/unit/main/test_config tests/unit/main/test_options
 ember_main_test_cppflags = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(ECONF_CFLAGS) $(CHECK_CFLAGS)

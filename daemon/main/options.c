@@ -7,6 +7,7 @@
 #include "daemon/main/config.h"
 #include "daemon/web/listen.h"
 #include "lib/base/cleanup.h"
+#include "lib/base/manual.h"
 #include "lib/base/parse.h"
 #include "lib/ipc/proto.h"
 
@@ -238,27 +239,6 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 	return -EINVAL;
 }
 
-/* Adds text in lines of at most WIDTH characters that begin with "# ". */
-#define WIDTH 96
-static void add_comment(struct em_buf *out, const char *text)
-{
-	size_t column = 0;
-
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		if (column > 0 && column + 1 + len > WIDTH) {
-			em_buf_addc(out, '\n');
-			column = 0;
-		}
-		em_buf_adds(out, column == 0 ? "# " : " ");
-		em_buf_add(out, text, len);
-		column += len + (column == 0 ? 2 : 1);
-		text += len + strspn(text + len, " ");
-	}
-	em_buf_addc(out, '\n');
-}
-
 static void add_range(struct em_buf *out, const struct em_option *option)
 {
 	char least[64], most[64];
@@ -278,7 +258,7 @@ static void add_option_comment(struct em_buf *out, const struct em_option *optio
 	em_buf_adds(&text, option->help);
 	add_range(&text, option);
 	if (!em_buf_failed(&text))
-		add_comment(out, text.data);
+		em_manual_comment(out, text.data);
 	em_buf_done(&text);
 	em_buf_addf(out, "#%s=%s\n", option->key, option->value);
 }
@@ -286,15 +266,16 @@ static void add_option_comment(struct em_buf *out, const struct em_option *optio
 void em_options_print_file(struct em_buf *out)
 {
 	em_buf_adds(out, "# emberd.conf - options of emberd, with their defaults.\n");
-	add_comment(out, "Remove the # of a line to set it, or put your own lines into a file of "
-			 "emberd.conf.d/, whose name ends with .conf; it wins over this one. A "
-			 "comment needs a line of its own. \"emberd --check-config\" checks, "
-			 "\"systemctl reload emberd\" takes over.");
+	em_manual_comment(out,
+			  "Remove the # of a line to set it, or put your own lines into a file of "
+			  "emberd.conf.d/, whose name ends with .conf; it wins over this one. A "
+			  "comment needs a line of its own. \"emberd --check-config\" checks, "
+			  "\"systemctl reload emberd\" takes over. See emberd.conf(5).");
 	for (unsigned s = 0; s < em_option_section_count; s++) {
 		const struct em_option_section *section = &em_option_sections[s];
 
 		em_buf_addc(out, '\n');
-		add_comment(out, section->help);
+		em_manual_comment(out, section->help);
 		em_buf_addf(out, "[%s]\n", section->name);
 		for (unsigned i = 0; i < em_option_count; i++)
 			if (strcmp(em_options[i].section, section->name) == 0)
@@ -302,44 +283,97 @@ void em_options_print_file(struct em_buf *out)
 	}
 }
 
-/* man(7): a backslash or a hyphen is escaped, a leading dot or quote defused. */
-static void add_roff(struct em_buf *out, const char *text)
-{
-	if (*text == '.' || *text == '\'')
-		em_buf_adds(out, "\\&");
-	for (; *text; text++) {
-		if (*text == '\\')
-			em_buf_adds(out, "\\e");
-		else if (*text == '-')
-			em_buf_adds(out, "\\-");
-		else
-			em_buf_addc(out, *text);
-	}
-}
-
 static void add_man_option(struct em_buf *out, const struct em_option *option)
 {
 	em_buf_adds(out, ".TP\n\\fB");
-	add_roff(out, option->key);
+	em_manual_roff(out, option->key);
 	em_buf_adds(out, "=\\fR");
-	add_roff(out, option->value);
+	em_manual_roff(out, option->value);
 	em_buf_addc(out, '\n');
-	add_roff(out, option->help);
+	em_manual_roff(out, option->help);
 	add_range(out, option);
 	em_buf_addc(out, '\n');
 }
 
-void em_options_print_man(struct em_buf *out)
+static void add_man_sections(struct em_buf *out)
 {
-	em_buf_adds(out, ".SH OPTIONS\nEach option is shown with its default.\n");
 	for (unsigned s = 0; s < em_option_section_count; s++) {
 		const struct em_option_section *section = &em_option_sections[s];
 
 		em_buf_addf(out, ".SS [%s]\n", section->name);
-		add_roff(out, section->help);
+		em_manual_roff(out, section->help);
 		em_buf_addc(out, '\n');
 		for (unsigned i = 0; i < em_option_count; i++)
 			if (strcmp(em_options[i].section, section->name) == 0)
 				add_man_option(out, &em_options[i]);
 	}
+}
+
+static const char man_head[] =
+	".\\\" SPDX-License-Identifier: Apache-2.0\n"
+	".TH EMBERD.CONF 5 \"\" \"Ember\" \"File Formats\"\n"
+	".SH NAME\n"
+	"emberd.conf, emberd.conf.d \\- configuration of emberd\n"
+	".SH SYNOPSIS\n"
+	".I " EM_SYSCONFDIR "/emberd.conf\n"
+	".br\n"
+	".I " EM_SYSCONFDIR "/emberd.conf.d/*.conf\n"
+	".SH DESCRIPTION\n"
+	"All of it is optional: without a file every option has its default.\n"
+	".PP\n"
+	"A line is\n"
+	".BR [SECTION] ,\n"
+	".BR KEY=VALUE ,\n"
+	"a comment that begins with #, or empty.\n"
+	"A comment needs a line of its own.\n"
+	"The main file is read first, then the files of the directory in the order of their names;\n"
+	"the last one that sets an option wins.\n"
+	".PP\n"
+	"What is not exactly understood is an error, told with its file and line: an unknown section or\n"
+	"key, a key twice in one file, a bad value.\n"
+	"emberd does not start then; one that runs keeps the configuration that it has.\n"
+	".PP\n"
+	"A span of time is a number with a unit or several, such as 90s, 5min or 1h 30min\n"
+	"(units: ms, s, min, h, d).\n";
+
+static const char man_tail[] =
+	".SH EXAMPLES\n"
+	"Let Prometheus on another host read the metrics. In\n"
+	".IR " EM_SYSCONFDIR "/emberd.conf.d/network.conf :\n"
+	".PP\n"
+	".RS\n.nf\n"
+	"[https]\n"
+	"listen=0.0.0.0:9443\n"
+	".fi\n.RE\n"
+	".PP\n"
+	"One drive is read more often than the others:\n"
+	".PP\n"
+	".RS\n.nf\n"
+	"[drive PH0042]\n"
+	"smart_interval=10s\n"
+	".fi\n.RE\n"
+	".SH SEE ALSO\n"
+	".BR emberd (8),\n"
+	".BR emberctl (1),\n"
+	".BR broker.conf (5)\n";
+
+void em_options_print_man(struct em_buf *out)
+{
+	em_buf_adds(out, man_head);
+	em_buf_adds(out, ".SH OPTIONS\nEach option is shown with its default.\n");
+	add_man_sections(out);
+	em_buf_adds(out, man_tail);
+}
+
+void em_options_print_names(struct em_buf *out)
+{
+	for (unsigned i = 0; i < em_option_count; i++) {
+		const struct em_option *option = &em_options[i];
+
+		em_buf_addf(out, "emberd.conf [%s] %s=%s\n", option->section, option->key,
+			    option->value);
+	}
+	for (unsigned i = 0; i < em_option_count; i++)
+		if (em_option_section_find(em_options[i].section)->per_drive)
+			em_buf_addf(out, "emberd.conf [drive SERIAL] %s\n", em_options[i].key);
 }

@@ -56,5 +56,7 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 
 /* The file that shows every option, commented, with its default. */
 void em_options_print_file(struct em_buf *out);
-/* The sections of emberd.conf(5) that describe the options, in man(7) macros. */
+/* emberd.conf(5). */
 void em_options_print_man(struct em_buf *out);
+/* A line for each, with its default: the names that people's files rely on. */
+void em_options_print_names(struct em_buf *out);

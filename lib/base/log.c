@@ -91,16 +91,14 @@ static void add_number(struct entry *entry, const char *name, long value)
 
 static void add_fields(struct entry *entry, const struct em_log_fields *fields)
 {
-	add_text(entry, "EM_DRIVE", fields->drive);
-	add_text(entry, "EM_DEVICE", fields->device);
-	add_text(entry, "EM_OPERATION", fields->operation);
-	add_text(entry, "EM_CLASS", fields->class_name);
-	add_text(entry, "EM_ANSWER", fields->answer);
-	add_text(entry, "MESSAGE_ID", fields->message_id);
-	if (fields->has_peer) {
-		add_number(entry, "EM_PEER_PID", fields->peer_pid);
-		add_number(entry, "EM_PEER_UID", fields->peer_uid);
-	}
+#define EM_X(member, name) add_text(entry, name, fields->member);
+	EM_LOG_TEXTS(EM_X)
+#undef EM_X
+	if (!fields->has_peer)
+		return;
+#define EM_X(member, name) add_number(entry, name, fields->member);
+	EM_LOG_NUMBERS(EM_X)
+#undef EM_X
 }
 
 static int send_to_journal(int priority, const struct em_log_fields *fields, char *message)

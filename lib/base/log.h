@@ -9,15 +9,25 @@
  */
 #include <syslog.h>
 
-/* Fields beside the text; NULL or 0 leaves one out. */
+/* Fields beside the text: a member of struct em_log_fields, and its name in the journal. */
+#define EM_LOG_TEXTS(X)                                                                            \
+	X(drive, "EM_DRIVE")         /* id of the drive */                                         \
+	X(device, "EM_DEVICE")       /* nvme0 */                                                   \
+	X(operation, "EM_OPERATION") /* name from lib/ipc/proto.h */                               \
+	X(class_name, "EM_CLASS")    /* read, arm, test, provision, firmware, erase */             \
+	X(answer, "EM_ANSWER")       /* name from lib/ipc/proto.h */                               \
+	X(message_id, "MESSAGE_ID")  /* 32 hexadecimal digits */
+#define EM_LOG_NUMBERS(X)                                                                          \
+	X(peer_pid, "EM_PEER_PID")                                                                 \
+	X(peer_uid, "EM_PEER_UID")
+
+#define EM_X(member, name) const char *member; /* NULL leaves it out */
 struct em_log_fields {
-	const char *drive;      /* EM_DRIVE=      id of the drive */
-	const char *device;     /* EM_DEVICE=     nvme0 */
-	const char *operation;  /* EM_OPERATION=  name from lib/ipc/proto.h */
-	const char *class_name; /* EM_CLASS=      read, arm, test, provision, firmware, erase */
-	const char *answer;     /* EM_ANSWER=     name from lib/ipc/proto.h */
-	const char *message_id; /* MESSAGE_ID=    32 hexadecimal digits */
-	long peer_pid, peer_uid; /* EM_PEER_PID=, EM_PEER_UID=; only with has_peer */
+	EM_LOG_TEXTS(EM_X)
+#undef EM_X
+#define EM_X(member, name) long member; /* only with has_peer */
+	EM_LOG_NUMBERS(EM_X)
+#undef EM_X
 	int has_peer;
 };
 

@@ -11,6 +11,8 @@ lib_base_libember_base_a_SOURCES = \
 	lib/base/le.h \
 	lib/base/log.c \
 	lib/base/log.h \
+	lib/base/manual.c \
+	lib/base/manual.h \
 	lib/base/parse.c \
 	lib/base/parse.h \
 	lib/base/text.c \
@@ -24,6 +26,7 @@ base_tests = \
 	tests/unit/base/test_buf \
 	tests/unit/base/test_clock \
 	tests/unit/base/test_log \
+	tests/unit/base/test_manual \
 	tests/unit/base/test_parse \
 	tests/unit/base/test_text \
 	tests/unit/base/test_u128
@@ -35,6 +38,8 @@ tests_unit_base_test_clock_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_base_test_clock_LDADD = $(base_test_ldadd)
 tests_unit_base_test_log_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_base_test_log_LDADD = $(base_test_ldadd)
+tests_unit_base_test_manual_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_manual_LDADD = $(base_test_ldadd)
 tests_unit_base_test_parse_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_base_test_parse_LDADD = $(base_test_ldadd)
 tests_unit_base_test_text_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)

@@ -161,9 +161,9 @@ def emberd_conf():
 
 def broker_conf():
     for which, name in ((0, "broker.conf"), (1, "policy.conf")):
-        example = text_of(f"broker/{name}.example")
-        yield bytes([which]) + example.encode()
-        yield bytes([which]) + re.sub(r"(?m)^[#;] ?(?=[\[\w]+[\] =])", "", example).encode()
+        for section, entry in re.findall(rf"(?m)^{name} (\[[^]]+\])(?: (.*))?$",
+                                         text_of("docs/names/options.txt")):
+            yield bytes([which]) + f"# a comment\n{section}\n{entry}\n".encode()
     yield b"\0[broker]\npatience = 10s\nclient_user = 0\n"
     yield b"\1[default]\nread=allow\n[host HOST1]\nformat=deny\n[drive SH0001]\nerase=confirm\n"
 
@@ -193,7 +193,7 @@ def dictionary(name):
     if name == "emberd_conf":
         return {w for row in options() for w in row} | numbers | {"[drive ", "10ms", "7d", "%%"}
     if name == "broker_conf":
-        return words_of("broker/policy.conf.example", "broker/broker.conf.example") | numbers
+        return words_of("docs/names/options.txt") | numbers
     if name == "scenario":
         keys = re.findall(r"[a-z][a-z0-9_-]+", text_of("sim/README.md"))
         return set(keys) - {"repeat", "file", "include"} | numbers

@@ -81,7 +81,10 @@ static const struct {
 	{ "[broker]\npatience = soon\n", ":2: [broker] patience", -EINVAL },
 	{ "[broker]\nclient_user = no such user\n", "no such user", -ESRCH },
 	{ "[broker]\npatients = 1s\n", ":2: [broker] patients", -EINVAL },
-	{ "[daemon]\npatience = 1s\n", ":2: [daemon]", -EINVAL },
+	{ "[broker]\npatience = 1s\n\npatience = 1s\n", ":4: [broker] patience: stands twice",
+	  -EINVAL },
+	{ "[daemon]\npatience = 1s\n", ":1: [daemon]", -EINVAL },
+	{ "\n[broken]\n", ":2: [broken] the only section", -EINVAL },
 };
 
 START_TEST(a_bad_file_changes_nothing_and_is_named)

@@ -141,7 +141,8 @@ START_TEST(bad_content_names_file_and_line)
 	check_bad("[default]\n\nreed = allow\n", ":3: [default] reed");
 	check_bad("[default]\nread = allowed\n", ":2: [default] read: must be");
 	check_bad("[default]\nread =\n", ":2: ");
-	check_bad("[defaults]\nread = allow\n", ":2: [defaults]");
+	check_bad("[defaults]\nread = allow\n", ":1: [defaults]");
+	check_bad("[default]\nread=allow\n[drives S]\n", ":3: [drives S]");
 	check_bad("[drive]\nread = allow\n", "[drive SERIAL]");
 	check_bad("read = allow\n", "before any [section]");
 	check_bad("[default\nread = allow\n", ":1: ");
