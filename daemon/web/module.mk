@@ -40,7 +40,8 @@ if TESTS_WANTED
 web_tests = tests/unit/web/test_routes tests/unit/web/test_documents tests/unit/web/test_metrics \
 	tests/unit/web/test_openapi tests/unit/web/test_listen tests/unit/web/test_pool \
 	tests/unit/web/test_http tests/unit/web/test_tokens \
-	tests/unit/web/test_encoding tests/unit/web/test_stream tests/unit/web/test_tls tests/unit/web/test_cursor
+	tests/unit/web/test_encoding tests/unit/web/test_stream tests/unit/web/test_tls tests/unit/web/test_cursor \
+	tests/unit/web/test_events tests/unit/web/test_changing
 check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
 TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
@@ -87,6 +88,12 @@ tests_unit_web_test_stream_LDADD = $(web_test_libs)
 tests_unit_web_test_tls_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_test_tls_SOURCES = tests/unit/web/test_tls.c $(web_test_server)
 tests_unit_web_test_tls_LDADD = $(web_test_libs)
+tests_unit_web_test_events_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_events_SOURCES = tests/unit/web/test_events.c $(web_test_fixture)
+tests_unit_web_test_events_LDADD = $(web_test_libs)
+tests_unit_web_test_changing_CPPFLAGS = $(web_test_cppflags)
+tests_unit_web_test_changing_SOURCES = tests/unit/web/test_changing.c $(web_test_fixture)
+tests_unit_web_test_changing_LDADD = $(web_test_libs)
 tests_unit_web_print_contract_CPPFLAGS = $(web_test_cppflags)
 tests_unit_web_print_contract_SOURCES = tests/unit/web/print_contract.c
 tests_unit_web_print_contract_LDADD = $(web_test_libs)

@@ -31,6 +31,9 @@ struct em_snapshot *make_fleet(void);
 struct em_reply ask(const struct em_snapshot *snap, const char *method, const char *uri);
 struct em_reply ask_with(const struct em_context *context, const struct em_snapshot *snap,
 			 const char *method, const char *uri);
+/* Likewise, with what else the call has (body, role, wants_events); sets the rest of it,
+ * now_mono_us only when it is 0: deadlines need the true one. The body may be missing. */
+struct em_reply ask_call(struct em_call *call, const char *method, const char *uri);
 /* The JSON of a reply with that status; fails the test otherwise. */
 json_t *ask_json(const struct em_snapshot *snap, const char *uri, unsigned status);
 json_t *reply_json(struct em_reply *reply, unsigned status);
