@@ -20,17 +20,12 @@ void em_buf_done(struct em_buf *buf)
 	em_buf_init(buf, buf->max);
 }
 
-/* Makes room for more bytes and the closing NUL; false (and sticky) when there is none. */
-static bool reserve(struct em_buf *buf, size_t more)
+/* Makes room; false (and sticky) when there is none. */
+static bool grow(struct em_buf *buf, size_t more)
 {
 	size_t cap = buf->cap ? buf->cap : CAP_MIN;
 	char *data;
 
-	if (buf->err)
-		return false;
-	/* Nearly always. cap is at most one more than max. */
-	if (more < buf->cap - buf->len)
-		return true;
 	if (more > buf->max - buf->len || buf->max == SIZE_MAX) {
 		buf->err = -E2BIG;
 		return false;
@@ -47,6 +42,14 @@ static bool reserve(struct em_buf *buf, size_t more)
 	buf->data = data;
 	buf->cap = cap;
 	return true;
+}
+
+/* Is there room for more bytes and the closing NUL? cap is at most one more than max. */
+static inline bool reserve(struct em_buf *buf, size_t more)
+{
+	if (buf->err)
+		return false;
+	return more < buf->cap - buf->len || grow(buf, more);
 }
 
 void em_buf_add(struct em_buf *buf, const void *data, size_t len)
@@ -66,7 +69,10 @@ void em_buf_adds(struct em_buf *buf, const char *text)
 
 void em_buf_addc(struct em_buf *buf, char c)
 {
-	em_buf_add(buf, &c, 1);
+	if (!reserve(buf, 1))
+		return;
+	buf->data[buf->len++] = c;
+	buf->data[buf->len] = '\0';
 }
 
 void em_buf_addf(struct em_buf *buf, const char *format, ...)
