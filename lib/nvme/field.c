@@ -120,7 +120,11 @@ static void get_version(struct em_value *ret)
 void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
 		  const struct em_nvme_ctx *ctx, struct em_value *ret)
 {
-	*ret = (struct em_value){ .kind = EM_V_ABSENT };
+	/* Not the whole text: this is done for each value of each page that is shown. */
+	ret->kind = EM_V_ABSENT;
+	ret->number = 0;
+	ret->integer = 0;
+	ret->text[0] = '\0';
 	if (!is_present(field, page, len, ctx))
 		return;
 	switch ((enum em_field_type)field->type) {
@@ -195,6 +199,16 @@ bool em_value_metric(const struct em_field *field, const struct em_value *value,
 	return true;
 }
 
+static void integer_text(int64_t value, char buf[EM_U128_DEC_SIZE])
+{
+	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char digits[EM_U128_DEC_SIZE];
+	size_t len = em_u128_dec(digits, size, 1);
+
+	buf[0] = '-';
+	memcpy(buf + (value < 0), digits, len + 1);
+}
+
 bool em_value_metric_text(const struct em_field *field, const struct em_value *value,
 			  char buf[EM_U128_DEC_SIZE])
 {
@@ -204,8 +218,7 @@ bool em_value_metric_text(const struct em_field *field, const struct em_value *v
 	if (value->kind == EM_V_UINT || value->kind == EM_V_BOOL)
 		em_u128_dec(buf, value->number, (uint32_t)scale);
 	else if (value->kind == EM_V_INT)
-		snprintf(buf, EM_U128_DEC_SIZE, "%" PRId64,
-			 value->integer * or_one(field->metric_scale));
+		integer_text(value->integer * or_one(field->metric_scale), buf);
 	else
 		return false;
 	return true;
