@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server as clients see it: plain sockets, so that a test can be as rude as it wants. */
+/* The server as clients see it. */
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
@@ -23,145 +23,14 @@
 #include "fixture.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
+#include "server.h"
 #include "tests/unit/runner.h"
-
-#define PATIENCE_MS 20000
-
-static char dir[64], path[96], tokens[96], address[32], host[64];
-static uint16_t port;
-static struct em_hub *hub;
-static struct em_store *store;
-static struct em_event_log *events;
-static struct em_web *web;
-
-static uint16_t free_port(void)
-{
-	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(in);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&in, &len), 0);
-	close(fd);
-	return ntohs(in.sin_port);
-}
-
-static void open_store(void)
-{
-	struct em_store_config config = { .directory = dir };
-
-	config.tables = em_history_tables(&config.table_count);
-	ck_assert_int_eq(em_store_open(&store, &config, NULL), 0);
-}
 
 static void start(void)
 {
-	struct em_web_config config = { .socket = path,
-					.listen = address,
-					.version = "1.2.3",
-					.tokens = tokens,
-					.admin_group = "users" };
-	const char *message = NULL;
+	const struct em_web_config more = { .admin_group = "users" };
 
-	strcpy(dir, "/tmp/ember-http-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/socket", dir);
-	snprintf(tokens, sizeof(tokens), "%s/tokens.json", dir);
-	port = free_port();
-	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
-	snprintf(host, sizeof(host), "Host: %s\r\n", address);
-	hub = em_hub_new();
-	em_hub_publish(hub, make_fleet());
-	open_store();
-	config.events = events = em_event_log_new();
-	ck_assert_int_eq(em_web_start(&web, &config, hub, store, &message), 0);
-}
-
-static void stop(void)
-{
-	char command[128];
-
-	web = em_web_stop(web);
-	ck_assert_int_eq(access(path, F_OK), -1);
-	events = em_event_log_free(events);
-	store = em_store_close(store, 1000000);
-	hub = em_hub_free(hub);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	ck_assert_int_eq(system(command), 0);
-}
-
-static int connect_unix(void)
-{
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	strcpy(un.sun_path, path);
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&un, sizeof(un)), 0);
-	return fd;
-}
-
-static int connect_tcp(void)
-{
-	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_port = htons(port),
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-	return fd;
-}
-
-static void say(int fd, const char *text)
-{
-	ck_assert_int_eq(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
-}
-
-/* Reads until the head is there and as much body as it announces, or the end. */
-static char *hear(int fd, bool has_body)
-{
-	size_t len = 0, want = SIZE_MAX, cap = 1 << 20;
-	char *text = calloc(1, cap);
-
-	while (len < want && len < cap - 1) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		const char *end, *length;
-		ssize_t n;
-
-		ck_assert_msg(poll(&p, 1, PATIENCE_MS) == 1, "no answer; so far: %s", text);
-		n = recv(fd, text + len, cap - 1 - len, 0);
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-		end = strstr(text, "\r\n\r\n");
-		length = strcasestr(text, "\r\nContent-Length: ");
-		if (end && length)
-			want = (size_t)(end + 4 - text) +
-			       (has_body ? strtoul(length + 18, NULL, 10) : 0);
-	}
-	return text;
-}
-
-static char *talk(int fd, const char *request)
-{
-	char *answer;
-
-	say(fd, request);
-	answer = hear(fd, strncmp(request, "HEAD", 4) != 0);
-	close(fd);
-	return answer;
-}
-
-static unsigned status_of(const char *answer)
-{
-	return strncmp(answer, "HTTP/1.", 7) ? 0 : (unsigned)atoi(answer + 9);
-}
-
-static bool has_header(const char *answer, const char *header)
-{
-	const char *at = strcasestr(answer, header), *end = strstr(answer, "\r\n\r\n");
-
-	return at && end && at < end + 2;
+	start_server_with(&more);
 }
 
 static void expect(int fd, const char *request, unsigned status)
@@ -184,7 +53,7 @@ static void expect_tcp(unsigned status, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(request, sizeof(request), format, ap);
 	va_end(ap);
-	expect(connect_tcp(), request, status);
+	expect(connect_tcp(server.port), request, status);
 }
 
 START_TEST(get_and_head)
@@ -250,8 +119,8 @@ START_TEST(methods)
 	expect(connect_unix(), "POST /v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
 	       405);
 	expect(connect_unix(), "POST /v1/none HTTP/1.1\r\nHost: x\r\n\r\n", 404);
-	expect_tcp(405, "DELETE /v1/none HTTP/1.1\r\n%s\r\n", host);
-	expect_tcp(405, "OPTIONS * HTTP/1.1\r\n%s\r\n", host);
+	expect_tcp(405, "DELETE /v1/none HTTP/1.1\r\n%s\r\n", server.host);
+	expect_tcp(405, "OPTIONS * HTTP/1.1\r\n%s\r\n", server.host);
 }
 END_TEST
 
@@ -320,8 +189,8 @@ START_TEST(a_body_has_its_limit)
 	       413);
 	/* Only the unix socket, whoever asks. */
 	expect_tcp(413, "POST /v1/tokens HTTP/1.1\r\n%sContent-Length: 12\r\n\r\n{\"name\":\"x\"}",
-		   host);
-	expect_tcp(403, "GET /v1/tokens HTTP/1.1\r\n%s\r\n", host);
+		   server.host);
+	expect_tcp(403, "GET /v1/tokens HTTP/1.1\r\n%s\r\n", server.host);
 }
 END_TEST
 
@@ -331,7 +200,7 @@ static unsigned ask_as(uid_t uid, gid_t gid, gid_t more)
 	int status;
 	pid_t child;
 
-	ck_assert_int_eq(chmod(dir, 0755), 0);
+	ck_assert_int_eq(chmod(server.dir, 0755), 0);
 	child = fork();
 	if (child == 0) {
 		char *answer;
@@ -363,21 +232,21 @@ END_TEST
 
 START_TEST(tcp_is_for_this_host)
 {
-	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%s\r\n", host);
-	expect_tcp(200, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", port);
-	expect_tcp(200, "GET /v1/health HTTP/1.1\r\nHost: [::1]:%u\r\n\r\n", port);
-	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: evil.example:%u\r\n\r\n", port);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%s\r\n", server.host);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", server.port);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\nHost: [::1]:%u\r\n\r\n", server.port);
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: evil.example:%u\r\n\r\n", server.port);
 	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
-	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", port - 1);
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", server.port - 1);
 	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: \r\n\r\n");
-	expect_tcp(421, "GET /v1/health HTTP/1.1\r\n%sHost: evil.example\r\n\r\n", host);
+	expect_tcp(421, "GET /v1/health HTTP/1.1\r\n%sHost: evil.example\r\n\r\n", server.host);
 	expect_tcp(421, "GET /v1/health HTTP/1.0\r\n\r\n");
 	expect_tcp(400, "GET /v1/health HTTP/1.1\r\n\r\n");
-	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", host, address);
-	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://evil.example\r\n\r\n", host);
-	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: null\r\n\r\n", host);
-	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n", host,
-		   port);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", server.host, server.address);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://evil.example\r\n\r\n", server.host);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: null\r\n\r\n", server.host);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n", server.host,
+		   server.port);
 }
 END_TEST
 
@@ -411,6 +280,11 @@ START_TEST(a_connection_that_goes_half_way)
 }
 END_TEST
 
+static int connect_loopback(void)
+{
+	return connect_tcp(server.port);
+}
+
 /* Case R41, first step: many that never finish their request line, on either listener. */
 static void crowd(int (*connect_one)(void), unsigned count)
 {
@@ -423,7 +297,7 @@ static void crowd(int (*connect_one)(void), unsigned count)
 		send(fds[i], "G", 1, MSG_NOSIGNAL);
 	}
 	before = em_monotonic_us();
-	expect_tcp(200, "GET /metrics HTTP/1.1\r\n%s\r\n", host);
+	expect_tcp(200, "GET /metrics HTTP/1.1\r\n%s\r\n", server.host);
 	expect(connect_unix(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200);
 	ck_assert_uint_lt(em_monotonic_us() - before, EM_US_PER_SEC);
 	for (unsigned i = 0; i < count; i++)
@@ -432,8 +306,8 @@ static void crowd(int (*connect_one)(void), unsigned count)
 
 START_TEST(slow_clients_do_not_keep_others_out)
 {
-	crowd(connect_tcp, 500);
-	crowd(connect_tcp, 800);
+	crowd(connect_loopback, 500);
+	crowd(connect_loopback, 800);
 	crowd(connect_unix, 500);
 }
 END_TEST
@@ -568,7 +442,7 @@ static void put_reading(int64_t at_us, const char *bytes_written, int64_t celsiu
 			cells[i] =
 				(struct em_store_cell){ .kind = EM_CELL_INT, .integer = celsius };
 	}
-	ck_assert_int_eq(em_store_put_row(store, table, "00000000000000a0", 0, at_us, cells), 0);
+	ck_assert_int_eq(em_store_put_row(server.store, table, "00000000000000a0", 0, at_us, cells), 0);
 }
 
 static void wait_written(uint64_t rows)
@@ -577,7 +451,7 @@ static void wait_written(uint64_t rows)
 	uint64_t end = em_monotonic_us() + PATIENCE_MS * EM_US_PER_MS;
 
 	do {
-		em_store_get_status(store, &status);
+		em_store_get_status(server.store, &status);
 		ck_assert_uint_lt(em_monotonic_us(), end);
 		poll(NULL, 0, 5);
 	} while (status.written < rows);
@@ -668,7 +542,7 @@ static void *publish(void *userdata)
 {
 	(void)userdata;
 	while (publishing)
-		em_hub_publish(hub, make_fleet());
+		em_hub_publish(server.hub, make_fleet());
 	return NULL;
 }
 
@@ -690,17 +564,17 @@ END_TEST
 
 START_TEST(a_second_server_is_refused)
 {
-	struct em_web_config config = { .socket = path, .version = "1.2.3" };
+	struct em_web_config config = { .socket = server.path, .version = "1.2.3" };
 	const char *message = NULL;
 	struct em_web *second = NULL;
 
-	ck_assert_int_eq(em_web_start(&second, &config, hub, store, &message), -EADDRINUSE);
+	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message), -EADDRINUSE);
 	ck_assert_ptr_nonnull(message);
 	config.socket = NULL;
-	config.listen = address;
-	ck_assert_int_eq(em_web_start(&second, &config, hub, store, &message), -EADDRINUSE);
+	config.listen = server.address;
+	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message), -EADDRINUSE);
 	config.listen = "0.0.0.0:9980";
-	ck_assert_int_eq(em_web_start(&second, &config, hub, store, &message), -EINVAL);
+	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message), -EINVAL);
 	ck_assert_ptr_null(second);
 	/* The first one lives. */
 	expect(connect_unix(), "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 200);
@@ -711,7 +585,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("all");
 
-	tcase_add_checked_fixture(tc, start, stop);
+	tcase_add_checked_fixture(tc, start, stop_server);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, get_and_head);
 	tcase_add_test(tc, every_route_answers);
