@@ -7,6 +7,7 @@
 
 A status, a type of body, a header or a member that is not documented is an AssertionError.
 """
+import gzip
 import json
 import urllib.parse
 
@@ -18,9 +19,10 @@ COMMON_HEADERS = {"connection", "content-length", "content-type", "date", "cache
 
 
 class Contract:
-    def __init__(self, host, **connection):
-        """connection: more arguments of host.request() for each request."""
+    def __init__(self, host, request=None, **connection):
+        """request: in place of host.request(); connection: more arguments of it."""
         self.host = host
+        self.request = request or host.request
         self.connection = connection
         self.document = json.loads(host.request("/openapi.json")[2])
         self.validator = Validator(self.document)
@@ -46,8 +48,8 @@ class Contract:
             target += "?" + urllib.parse.urlencode(query)
         if isinstance(body, dict):
             body = json.dumps(body)
-        status, got, data = self.host.request(target, method=method, headers=headers, body=body,
-                                              **self.connection)
+        status, got, data = self.request(target, method=method, headers=headers, body=body,
+                                         **self.connection)
         where = f"{method} {target}: {status}"
         assert expect is None or status == expect, f"{where}, not {expect}: {data[:300]!r}"
         self.judge(method, path, status, got, data, where)
@@ -55,6 +57,8 @@ class Contract:
 
     @staticmethod
     def read(headers, data):
+        if headers.get("Content-Encoding") == "gzip":
+            data = gzip.decompress(data)
         if data and "json" in headers.get("Content-Type", ""):
             return json.loads(data)
         return data.decode()
@@ -93,6 +97,8 @@ class Contract:
         if method == "HEAD":
             assert not data, f"{where}: a body"
             return
+        if headers.get("Content-Encoding") == "gzip":
+            data = gzip.decompress(data)
         value = json.loads(data, object_pairs_hook=no_twice) if "json" in kind else data.decode()
         self.validator.check(value, content[kind]["schema"], where)
 

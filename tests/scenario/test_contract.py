@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every route in every situation: each reply must be what /openapi.json says it may be."""
+import http.client
+import json
 import os
 import pwd
 import socket
 import sqlite3
+import ssl
+import subprocess
+import time
 
 import harness
 from contract import Contract
@@ -323,6 +328,101 @@ def ask_raw(path, method, target, body):
                            f"Connection: close\r\n{length}\r\n{body}".encode())
         with connection.makefile("rb") as file:
             return file.read()
+
+
+def make_certificate(host):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout",
+                    host.path("key.pem"), "-out", host.path("cert.pem")], check=True,
+                   capture_output=True, timeout=60)
+
+
+def network_request(host, port, token):
+    """Like host.request(), over TLS."""
+    context = ssl.create_default_context(cafile=host.path("cert.pem"))
+
+    def request(path, method="GET", headers=None, body=None):
+        more = {"Authorization": "Bearer " + token} if token else {}
+        connection = http.client.HTTPSConnection("localhost", port, timeout=20, context=context)
+        try:
+            connection.request(method, path, body=body, headers={**more, **(headers or {})})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+    return request
+
+
+def test_the_network():
+    """With a token all may be read, and nothing changed; without one there is nothing at all."""
+    host, port = harness.Host(start=False), free_port()
+    make_certificate(host)
+    host.write_config({}, f"[https]\nlisten = 127.0.0.1:{port}\n"
+                      f"certificate = {host.path('cert.pem')}\nkey = {host.path('key.pem')}\n")
+    host.start_broker()
+    host.start_emberd()
+    host.wait_read("nvme0")
+    token = Contract(host).ask("POST", "/v1/tokens", body={"name": "x"}, expect=201)[1]["token"]
+    reader = Contract(host, network_request(host, port, token))
+    nobody = Contract(host, network_request(host, port, token[:-1] + "x"))
+    stranger = Contract(host, network_request(host, port, None))
+    for method, path, operation in reader.operations():
+        parts, query = {"id": "nvme0", "token": "x"}, required_query(operation)
+        for contract in (nobody, stranger):
+            contract.ask(method, path, query=query, expect=401, **parts)
+        wanted = 405 if method != "GET" else 403 if operation["x-role"] == "admin" else 200
+        reader.ask(method, path, query=query, expect=wanted, **parts)
+        reader.ask(method, path, query=query, expect=wanted, headers={"Accept-Encoding": "gzip"},
+                   **parts)
+        if method == "GET":
+            reader.ask("HEAD", path, query=query, expect=wanted, **parts)
+    kinds = {listener["kind"] for listener in reader.ask("GET", "/v1/health")[1]["listeners"]}
+    assert kinds == {"unix", "https"}, kinds
+    assert float(host.metric("ember_certificate_expiry_timestamp_seconds")) > time.time()
+
+
+def test_stream_has_what_the_list_has():
+    """Each event of a stream is an event of the document, and the stream is the list."""
+    host = harness.Host(poll=FAST)
+    serial = host.wait_read("nvme2")["serial"]
+    contract = Contract(host)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(host.path("emberd.sock"))
+        connection.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Accept: text/event-stream\r\nLast-Event-ID: 0\r\n\r\n")
+        host.control("vanish", "nvme2")
+        host.wait(lambda: host.drive(serial)["state"] == "removed", "the drive to be removed")
+        host.control("return", "nvme2")
+        host.wait(lambda: contract.ask("GET", "/v1/events", query={"kind": "drive-returned"})
+                  [1]["events"], "the event of its return")
+        listed = contract.ask("GET", "/v1/events", query={"order": "oldest", "limit": 1000})[1]
+        got = read_stream(connection, len(listed["events"]))
+    for event in got:
+        contract.validator.check(event, {"$ref": "#/components/schemas/event"}, "an event")
+    assert got == listed["events"], (got, listed)
+    return f"{len(got)} events"
+
+
+def read_stream(connection, count):
+    """That many events of the stream, each as its JSON."""
+    events, fields = [], {}
+    with connection.makefile("r", encoding="utf-8") as file:
+        assert " 200 " in file.readline()
+        headers = dict(iter(lambda: file.readline().strip().split(": ", 1), [""]))
+        assert headers["Content-Type"] == "text/event-stream", headers
+        while len(events) < count:
+            line = file.readline().rstrip("\r\n")
+            name, _, value = line.partition(": ")
+            if line:
+                fields[name] = value
+            elif "data" in fields:
+                event = json.loads(fields["data"])
+                assert event["id"] == fields["id"] and event["kind"] == fields["event"], fields
+                events.append(event)
+                fields = {}
+    return events
 
 
 def test_database_that_cannot_be_written():
