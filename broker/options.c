@@ -26,8 +26,7 @@ static const char usage[] =
 	"  --socket PATH        listen here (default: the socket systemd passes)\n"
 	"  --config FILE        read FILE instead of " EM_SYSCONFDIR "/broker.conf\n"
 	"  --policy FILE        read FILE instead of " EM_SYSCONFDIR "/policy.conf\n"
-	"  --client-user USER   name or number of the only user let in (" CLIENT_USER_DEFAULT
-	")\n"
+	"  --client-user USER   name or number of the only user let in (" CLIENT_USER_DEFAULT ")\n"
 	"  --patience TIME      how long a drive may take to answer (" PATIENCE_DEFAULT ")\n"
 	"  --log-level LEVEL    error, warning, notice, info or debug (info)\n"
 	"  --version            print the version\n"

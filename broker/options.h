@@ -27,7 +27,8 @@ struct em_options {
 struct em_broker_option {
 	const char *key, *value; /* value: the default */
 	const char *help;
-	const char *(*set)(struct em_options *config, const char *text); /* NULL, or what is wrong */
+	const char *(*set)(struct em_options *config,
+			   const char *text); /* NULL, or what is wrong */
 };
 extern const struct em_broker_option em_broker_options[];
 extern const unsigned em_broker_option_count;

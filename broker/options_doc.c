@@ -16,9 +16,10 @@
 static void print_broker_file(struct em_buf *out)
 {
 	em_buf_adds(out, "# broker.conf - options of ember-broker, with their defaults.\n");
-	em_manual_comment(out, "Remove the # of a line to set it. The file must belong to root, and "
-			       "nobody else may be able to write to it. \"systemctl reload "
-			       "ember-broker\" takes over. See broker.conf(5).");
+	em_manual_comment(out,
+			  "Remove the # of a line to set it. The file must belong to root, and "
+			  "nobody else may be able to write to it. \"systemctl reload "
+			  "ember-broker\" takes over. See broker.conf(5).");
 	em_buf_adds(out, "\n[broker]\n");
 	for (unsigned i = 0; i < em_broker_option_count; i++) {
 		em_manual_comment(out, em_broker_options[i].help);
@@ -29,13 +30,13 @@ static void print_broker_file(struct em_buf *out)
 static void print_policy_file(struct em_buf *out)
 {
 	em_buf_adds(out, "# policy.conf - what ember-broker does for emberd on this host.\n");
-	em_manual_comment(out,
-			  "Each class of operations is answered with allow, confirm (root must "
-			  "confirm each plan) or deny. Remove the # of a line to set it. [host NAME] "
-			  "(as \"uname -n\" prints it) overrides [default], [drive SERIAL] "
-			  "overrides both. The file must belong to root, and nobody else may be able "
-			  "to write to it. \"systemctl reload ember-broker\" takes over; a file with "
-			  "an error changes nothing. See broker.conf(5).");
+	em_manual_comment(
+		out, "Each class of operations is answered with allow, confirm (root must "
+		     "confirm each plan) or deny. Remove the # of a line to set it. [host NAME] "
+		     "(as \"uname -n\" prints it) overrides [default], [drive SERIAL] "
+		     "overrides both. The file must belong to root, and nobody else may be able "
+		     "to write to it. \"systemctl reload ember-broker\" takes over; a file with "
+		     "an error changes nothing. See broker.conf(5).");
 	em_buf_adds(out, "\n[default]\n");
 	for (unsigned cls = 0; cls < EM_CLASS_COUNT; cls++) {
 		em_manual_comment(out, em_policy_class_help(cls));
@@ -67,14 +68,16 @@ static const char man_head[] =
 	".I " EM_SYSCONFDIR "/policy.conf\n"
 	".SH DESCRIPTION\n"
 	"Both files are optional.\n"
-	"They and their directory must belong to root, and nobody else may be able to write to them:\n"
+	"They and their directory must belong to root, and nobody else may be able to write to "
+	"them:\n"
 	"otherwise the broker does not start.\n"
 	".PP\n"
 	"A line is\n"
 	".BR [SECTION] ,\n"
 	".BR KEY=VALUE ,\n"
 	"a comment that begins with #, or empty.\n"
-	"An unknown section or key, a key twice, and a bad value are errors, told with file and line;\n"
+	"An unknown section or key, a key twice, and a bad value are errors, told with file and "
+	"line;\n"
 	"a broker that runs keeps what it has.\n"
 	"There are no drop\\-in directories: what root allows stands in one place.\n"
 	".SH BROKER.CONF\n"
@@ -98,16 +101,15 @@ static const char man_policy[] =
 	"for one drive, which wins over both.\n"
 	"The classes, with the answer that holds without a file:\n";
 
-static const char man_tail[] =
-	".SH EXAMPLES\n"
-	"Never to erase one drive:\n"
-	".PP\n.RS\n.nf\n"
-	"[drive PH0042]\n"
-	"erase=deny\n"
-	".fi\n.RE\n"
-	".SH SEE ALSO\n"
-	".BR ember\\-broker (8),\n"
-	".BR emberd.conf (5)\n";
+static const char man_tail[] = ".SH EXAMPLES\n"
+			       "Never to erase one drive:\n"
+			       ".PP\n.RS\n.nf\n"
+			       "[drive PH0042]\n"
+			       "erase=deny\n"
+			       ".fi\n.RE\n"
+			       ".SH SEE ALSO\n"
+			       ".BR ember\\-broker (8),\n"
+			       ".BR emberd.conf (5)\n";
 
 static void print_man(struct em_buf *out)
 {
@@ -159,9 +161,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*print)(struct em_buf *out);
 	} documents[] = {
-		{ "broker.conf", print_broker_file },	 { "policy.conf", print_policy_file },
-		{ "man", print_man },			 { "names-options", print_option_names },
-		{ "names-broker", print_broker_names }, { "names-journal", print_journal_names },
+		{ "broker.conf", print_broker_file },
+		{ "policy.conf", print_policy_file },
+		{ "man", print_man },
+		{ "names-options", print_option_names },
+		{ "names-broker", print_broker_names },
+		{ "names-journal", print_journal_names },
 	};
 	struct em_buf out;
 	int status = 2;
@@ -172,9 +177,9 @@ int main(int argc, char **argv)
 			continue;
 		documents[i].print(&out);
 		status = !em_buf_failed(&out) && fwrite(out.data, 1, out.len, stdout) == out.len &&
-					 fflush(stdout) == 0 ?
-				 0 :
-				 1;
+					 fflush(stdout) == 0
+				 ? 0
+				 : 1;
 	}
 	em_buf_done(&out);
 	if (status != 0)

@@ -20,9 +20,9 @@
 
 struct em_config {
 	char http_socket[108];
-	char http_listen[64];	/* "" = none */
-	char admin_group[33];	/* "" = none */
-	char https_listen[64];	/* "" = none */
+	char http_listen[64];  /* "" = none */
+	char admin_group[33];  /* "" = none */
+	char https_listen[64]; /* "" = none */
 	char https_certificate[PATH_MAX], https_key[PATH_MAX];
 	char store_directory[PATH_MAX];
 	uint64_t raw_keep_us, events_keep_us;

@@ -183,7 +183,8 @@ static int start_loop(struct daemon *daemon)
 
 /* ---- rooms ------------------------------------------------------------------------------- */
 
-/* A disk that cannot be written must not stop us from watching; a newer file is not ours to touch. */
+/* A disk that cannot be written must not stop us from watching; a newer file is not ours to touch.
+ */
 static int open_store(struct daemon *daemon)
 {
 	struct em_store_config config = { .directory = daemon->config->store_directory,

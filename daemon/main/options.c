@@ -42,27 +42,28 @@ const struct em_option em_options[] = {
 	  "Also answer on this loopback address and port, such as 127.0.0.1:9980 or [::1]:9980. "
 	  "Empty: no TCP." },
 	{ "http", "admin_group", EM_OPTION_NAME, PLACE(admin_group), 0, 0, "ember-admin",
-	  "Members of this group may change things over the unix socket, like root. Empty: only root." },
+	  "Members of this group may change things over the unix socket, like root. Empty: only "
+	  "root." },
 	{ "https", "listen", EM_OPTION_NETWORK, PLACE(https_listen), 0, 0, "",
-	  "The address and port, such as 0.0.0.0:9443, [::]:9443 (IPv6 and IPv4) or 192.0.2.7:9443. "
-	  "Empty: none." },
+	  "The address and port, such as 0.0.0.0:9443, [::]:9443 (IPv6 and IPv4) or "
+	  "192.0.2.7:9443. Empty: none." },
 	{ "https", "certificate", EM_OPTION_PATH, PLACE(https_certificate), 0, 0,
 	  "/etc/ember/tls/cert.pem",
-	  "The certificate and those of its issuers, in PEM. The user ember must be able to read it. A "
-	  "reload reads it again." },
+	  "The certificate and those of its issuers, in PEM. The user ember must be able to read "
+	  "it. A reload reads it again." },
 	{ "https", "key", EM_OPTION_PATH, PLACE(https_key), 0, 0, "/etc/ember/tls/key.pem",
-	  "The certificate's private key, in PEM. The user ember must be able to read it, and nobody "
-	  "else should." },
+	  "The certificate's private key, in PEM. The user ember must be able to read it, and "
+	  "nobody else should." },
 	{ "store", "directory", EM_OPTION_PATH, PLACE(store_directory), 0, 0, "/var/lib/ember",
 	  "The directory of the database." },
 	{ "store", "raw_keep", EM_OPTION_DURATION, PLACE(raw_keep_us), MIN, 3650 * DAY, "30d",
 	  "How long readings are kept." },
-	{ "store", "events_keep", EM_OPTION_DURATION, PLACE(events_keep_us), MIN, 3650 * DAY, "730d",
-	  "How long events are kept." },
+	{ "store", "events_keep", EM_OPTION_DURATION, PLACE(events_keep_us), MIN, 3650 * DAY,
+	  "730d", "How long events are kept." },
 	{ "broker", "socket", EM_OPTION_PATH, PLACE(drives.broker_socket), 0, 0, EM_IPC_SOCKET,
 	  "The unix socket of ember-broker. A change needs a restart." },
-	{ "broker", "answer_timeout", EM_OPTION_DURATION, PLACE(drives.answer_timeout_us), 1000 * MS, HOUR,
-	  "60s",
+	{ "broker", "answer_timeout", EM_OPTION_DURATION, PLACE(drives.answer_timeout_us),
+	  1000 * MS, HOUR, "60s",
 	  "A request that the broker leaves unanswered for so long means that the broker is not "
 	  "working: emberd connects anew. Longer than the broker's own patience with a drive." },
 	{ "drives", "transport", EM_OPTION_TRANSPORT, PLACE(drives.pcie_only), 0, 0, "all",
@@ -152,11 +153,11 @@ static int parse_listen(const struct em_option *option, const char *text, void *
 {
 	if (text[0] && !is_address(option, text)) {
 		snprintf(reason, EM_OPTION_REASON_SIZE, "%s",
-			 option->type == EM_OPTION_NETWORK ?
-				 "write an address and a port, such as 0.0.0.0:9443 or "
-				 "[::]:9443, or nothing" :
-				 "write a loopback address and a port, such as 127.0.0.1:9980 or "
-				 "[::1]:9980, or nothing; for the network there is [https]");
+			 option->type == EM_OPTION_NETWORK
+				 ? "write an address and a port, such as 0.0.0.0:9443 or "
+				   "[::]:9443, or nothing"
+				 : "write a loopback address and a port, such as 127.0.0.1:9980 or "
+				   "[::1]:9980, or nothing; for the network there is [https]");
 		return -EINVAL;
 	}
 	strcpy(target, text);
@@ -326,36 +327,35 @@ static const char man_head[] =
 	".BR KEY=VALUE ,\n"
 	"a comment that begins with #, or empty.\n"
 	"A comment needs a line of its own.\n"
-	"The main file is read first, then the files of the directory in the order of their names;\n"
-	"the last one that sets an option wins.\n"
+	"The main file is read first, then the files of the directory in the order of their\n"
+	"names; the last one that sets an option wins.\n"
 	".PP\n"
-	"What is not exactly understood is an error, told with its file and line: an unknown section or\n"
-	"key, a key twice in one file, a bad value.\n"
+	"What is not exactly understood is an error, told with its file and line: an unknown\n"
+	"section or key, a key twice in one file, a bad value.\n"
 	"emberd does not start then; one that runs keeps the configuration that it has.\n"
 	".PP\n"
 	"A span of time is a number with a unit or several, such as 90s, 5min or 1h 30min\n"
 	"(units: ms, s, min, h, d).\n";
 
-static const char man_tail[] =
-	".SH EXAMPLES\n"
-	"Let Prometheus on another host read the metrics. In\n"
-	".IR " EM_SYSCONFDIR "/emberd.conf.d/network.conf :\n"
-	".PP\n"
-	".RS\n.nf\n"
-	"[https]\n"
-	"listen=0.0.0.0:9443\n"
-	".fi\n.RE\n"
-	".PP\n"
-	"One drive is read more often than the others:\n"
-	".PP\n"
-	".RS\n.nf\n"
-	"[drive PH0042]\n"
-	"smart_interval=10s\n"
-	".fi\n.RE\n"
-	".SH SEE ALSO\n"
-	".BR emberd (8),\n"
-	".BR emberctl (1),\n"
-	".BR broker.conf (5)\n";
+static const char man_tail[] = ".SH EXAMPLES\n"
+			       "Let Prometheus on another host read the metrics. In\n"
+			       ".IR " EM_SYSCONFDIR "/emberd.conf.d/network.conf :\n"
+			       ".PP\n"
+			       ".RS\n.nf\n"
+			       "[https]\n"
+			       "listen=0.0.0.0:9443\n"
+			       ".fi\n.RE\n"
+			       ".PP\n"
+			       "One drive is read more often than the others:\n"
+			       ".PP\n"
+			       ".RS\n.nf\n"
+			       "[drive PH0042]\n"
+			       "smart_interval=10s\n"
+			       ".fi\n.RE\n"
+			       ".SH SEE ALSO\n"
+			       ".BR emberd (8),\n"
+			       ".BR emberctl (1),\n"
+			       ".BR broker.conf (5)\n";
 
 void em_options_print_man(struct em_buf *out)
 {

@@ -13,12 +13,12 @@
 #include "lib/base/buf.h"
 
 enum em_option_type {
-	EM_OPTION_PATH,	    /* absolute; char[size] in struct em_config */
-	EM_OPTION_LISTEN,   /* empty, or a loopback address and port; char[size] */
-	EM_OPTION_NETWORK,  /* empty, or any address and port; char[size] */
-	EM_OPTION_NAME,	    /* empty, or a name of a user or group; char[size] */
-	EM_OPTION_DURATION, /* min..max microseconds; uint64_t */
-	EM_OPTION_LEVEL,    /* a syslog priority by name; int */
+	EM_OPTION_PATH,	     /* absolute; char[size] in struct em_config */
+	EM_OPTION_LISTEN,    /* empty, or a loopback address and port; char[size] */
+	EM_OPTION_NETWORK,   /* empty, or any address and port; char[size] */
+	EM_OPTION_NAME,	     /* empty, or a name of a user or group; char[size] */
+	EM_OPTION_DURATION,  /* min..max microseconds; uint64_t */
+	EM_OPTION_LEVEL,     /* a syslog priority by name; int */
 	EM_OPTION_TRANSPORT, /* all, or pcie: bool, true = only these */
 };
 

@@ -27,9 +27,9 @@ int main(int argc, char **argv)
 			continue;
 		documents[i].print(&out);
 		status = !em_buf_failed(&out) && fwrite(out.data, 1, out.len, stdout) == out.len &&
-					 fflush(stdout) == 0 ?
-				 0 :
-				 1;
+					 fflush(stdout) == 0
+				 ? 0
+				 : 1;
 	}
 	em_buf_done(&out);
 	if (status != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* le - little-endian reads and writes on byte buffers; never a struct cast onto bytes from outside. */
+/* le - little-endian reads and writes on byte buffers; never a struct cast onto bytes from outside.
+ */
 #include <stdint.h>
 #include "lib/base/u128.h"
 

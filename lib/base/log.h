@@ -11,11 +11,11 @@
 
 /* Fields beside the text: a member of struct em_log_fields, and its name in the journal. */
 #define EM_LOG_TEXTS(X)                                                                            \
-	X(drive, "EM_DRIVE")         /* id of the drive */                                         \
-	X(device, "EM_DEVICE")       /* nvme0 */                                                   \
+	X(drive, "EM_DRIVE")	     /* id of the drive */                                         \
+	X(device, "EM_DEVICE")	     /* nvme0 */                                                   \
 	X(operation, "EM_OPERATION") /* name from lib/ipc/proto.h */                               \
 	X(class_name, "EM_CLASS")    /* read, arm, test, provision, firmware, erase */             \
-	X(answer, "EM_ANSWER")       /* name from lib/ipc/proto.h */                               \
+	X(answer, "EM_ANSWER")	     /* name from lib/ipc/proto.h */                               \
 	X(message_id, "MESSAGE_ID")  /* 32 hexadecimal digits */
 #define EM_LOG_NUMBERS(X)                                                                          \
 	X(peer_pid, "EM_PEER_PID")                                                                 \
@@ -38,8 +38,8 @@ void em_log_set_level(int max);
 void em_log(int priority, const struct em_log_fields *fields, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-#define em_error(...)   em_log(LOG_ERR, NULL, __VA_ARGS__)
+#define em_error(...)	em_log(LOG_ERR, NULL, __VA_ARGS__)
 #define em_warning(...) em_log(LOG_WARNING, NULL, __VA_ARGS__)
-#define em_notice(...)  em_log(LOG_NOTICE, NULL, __VA_ARGS__)
-#define em_info(...)    em_log(LOG_INFO, NULL, __VA_ARGS__)
-#define em_debug(...)   em_log(LOG_DEBUG, NULL, __VA_ARGS__)
+#define em_notice(...)	em_log(LOG_NOTICE, NULL, __VA_ARGS__)
+#define em_info(...)	em_log(LOG_INFO, NULL, __VA_ARGS__)
+#define em_debug(...)	em_log(LOG_DEBUG, NULL, __VA_ARGS__)

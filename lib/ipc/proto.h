@@ -20,18 +20,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EM_IPC_SOCKET      "/run/ember/broker.sock"
-#define EM_IPC_VERSION     1
-#define EM_IPC_INLINE_MAX  65536u
-#define EM_IPC_PACKET_MAX  (EM_IPC_INLINE_MAX + 512u)
-#define EM_IPC_DATA_MAX    (16u << 20)
+#define EM_IPC_SOCKET	  "/run/ember/broker.sock"
+#define EM_IPC_VERSION	  1
+#define EM_IPC_INLINE_MAX 65536u
+#define EM_IPC_PACKET_MAX (EM_IPC_INLINE_MAX + 512u)
+#define EM_IPC_DATA_MAX	  (16u << 20)
 
 enum em_ipc_kind {
 	EM_IPC_REQUEST = 1, /* client to broker */
-	EM_IPC_REPLY,       /* broker to client, from here on */
-	EM_IPC_DRIVE,       /* a drive is present, changed or gone */
-	EM_IPC_EVENT,       /* the kernel told something about a drive */
-	EM_IPC_SYNC,        /* all drives of this moment have been sent */
+	EM_IPC_REPLY,	    /* broker to client, from here on */
+	EM_IPC_DRIVE,	    /* a drive is present, changed or gone */
+	EM_IPC_EVENT,	    /* the kernel told something about a drive */
+	EM_IPC_SYNC,	    /* all drives of this moment have been sent */
 };
 
 /* Classes of operations, from harmless to final. The policy speaks of these. */
@@ -77,18 +77,18 @@ int em_op_find(const char *name, enum em_op *ret);
 
 /* How a request ended. */
 #define EM_ANSWERS(X)                                                                              \
-	X(DONE, "done")                          /* the drive completed it with status 0 */        \
-	X(STATUS, "status")                      /* the drive (or kernel) answered .status */      \
-	X(DENIED, "denied")                      /* the policy says no */                          \
+	X(DONE, "done")				    /* the drive completed it with status 0 */     \
+	X(STATUS, "status")			    /* the drive (or kernel) answered .status */   \
+	X(DENIED, "denied")			    /* the policy says no */                       \
 	X(NEEDS_CONFIRMATION, "needs-confirmation") /* the policy wants root's word */             \
-	X(INVALID, "invalid")                    /* the request breaks the operation's checks */   \
-	X(NOT_SUPPORTED, "not-supported")        /* this broker has no handler for it */           \
-	X(TIMEOUT, "timeout")                    /* no answer in our patience; it is still out */  \
-	X(STUCK, "stuck")                        /* an earlier command is still out; not sent */   \
-	X(BUSY, "busy")                          /* the kernel is resetting the controller */      \
-	X(QUEUE_FULL, "queue-full")              /* too many requests wait for this drive */       \
-	X(GONE, "gone")                          /* no such drive any more */                      \
-	X(HOST_ERROR, "host-error")              /* the system call failed with .err */
+	X(INVALID, "invalid")		  /* the request breaks the operation's checks */          \
+	X(NOT_SUPPORTED, "not-supported") /* this broker has no handler for it */                  \
+	X(TIMEOUT, "timeout")		  /* no answer in our patience; it is still out */         \
+	X(STUCK, "stuck")		  /* an earlier command is still out; not sent */          \
+	X(BUSY, "busy")			  /* the kernel is resetting the controller */             \
+	X(QUEUE_FULL, "queue-full")	  /* too many requests wait for this drive */              \
+	X(GONE, "gone")			  /* no such drive any more */                             \
+	X(HOST_ERROR, "host-error")	  /* the system call failed with .err */
 
 #define EM_X(id, name) EM_ANSWER_##id,
 enum em_answer { EM_ANSWERS(EM_X) EM_ANSWER_COUNT };
@@ -96,24 +96,25 @@ enum em_answer { EM_ANSWERS(EM_X) EM_ANSWER_COUNT };
 const char *em_answer_name(enum em_answer answer);
 
 struct em_ipc_request {
-	uint32_t id;    /* repeated in the reply */
-	uint32_t drive; /* handle from an EM_IPC_DRIVE message; never used again for another drive */
+	uint32_t id; /* repeated in the reply */
+	uint32_t
+		drive; /* handle from an EM_IPC_DRIVE message; never used again for another drive */
 	enum em_op op;
-	uint8_t page;   /* CNS, log page or feature identifier */
-	uint8_t lsp;    /* log specific parameter, or SEL of a feature */
-	uint16_t lsi;   /* log specific identifier, or CNTID of Identify */
+	uint8_t page; /* CNS, log page or feature identifier */
+	uint8_t lsp;  /* log specific parameter, or SEL of a feature */
+	uint16_t lsi; /* log specific identifier, or CNTID of Identify */
 	uint32_t nsid;
 	uint64_t offset; /* of a log page */
-	uint32_t len;    /* bytes wanted; 0 where the operation returns none */
-	uint32_t arg;    /* ARM_EVENTS: bits to set in feature 0Bh */
+	uint32_t len;	 /* bytes wanted; 0 where the operation returns none */
+	uint32_t arg;	 /* ARM_EVENTS: bits to set in feature 0Bh */
 };
 
 struct em_ipc_reply {
 	uint32_t id, drive;
 	enum em_answer answer;
-	uint16_t status; /* EM_ANSWER_STATUS: the whole word of lib/nvme/status.h */
-	int32_t err;     /* EM_ANSWER_HOST_ERROR: positive errno */
-	uint32_t result; /* completion dword 0 */
+	uint16_t status;     /* EM_ANSWER_STATUS: the whole word of lib/nvme/status.h */
+	int32_t err;	     /* EM_ANSWER_HOST_ERROR: positive errno */
+	uint32_t result;     /* completion dword 0 */
 	uint64_t elapsed_us; /* from the queue to the answer */
 	const uint8_t *data; /* NULL when there is none, or when it came as memfd */
 	uint32_t data_len;
@@ -122,17 +123,18 @@ struct em_ipc_reply {
 
 enum em_drive_change { EM_DRIVE_PRESENT = 1, EM_DRIVE_CHANGED, EM_DRIVE_GONE };
 
-/* Strings are what sysfs says, byte by byte, trailing newline cut; "" when the attribute is absent. */
+/* Strings are what sysfs says, byte by byte, trailing newline cut; "" when the attribute is absent.
+ */
 #define EM_IPC_STRING_MAX 256
 struct em_ipc_drive {
 	uint32_t drive; /* its handle, never 0 */
 	enum em_drive_change change;
-	char device[32];      /* nvme0 */
+	char device[32]; /* nvme0 */
 	char serial[EM_IPC_STRING_MAX], model[EM_IPC_STRING_MAX], firmware[EM_IPC_STRING_MAX];
 	char subsystem_nqn[EM_IPC_STRING_MAX];
 	char address[EM_IPC_STRING_MAX]; /* 0000:01:00.0 */
-	char transport[32];              /* pcie */
-	char state[32];                  /* live, resetting, connecting, deleting, dead */
+	char transport[32];		 /* pcie */
+	char state[32];			 /* live, resetting, connecting, deleting, dead */
 	char cntlid[16], numa_node[16], controller_type[32];
 };
 
