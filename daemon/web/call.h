@@ -18,17 +18,17 @@
 #include "daemon/store/store.h"
 #include "lib/base/buf.h"
 
-#define EM_REPLY_MAX     ((size_t)32 << 20)
-#define EM_PARAMS_MAX    8
-#define EM_ARG_SIZE      384
+#define EM_REPLY_MAX	 ((size_t)32 << 20)
+#define EM_PARAMS_MAX	 8
+#define EM_ARG_SIZE	 384
 #define EM_PATH_ARG_SIZE 128
 #define EM_INSTANCE_SIZE 256
-#define EM_ETAG_SIZE     48
+#define EM_ETAG_SIZE	 48
 
-#define EM_TYPE_JSON    "application/json"
+#define EM_TYPE_JSON	"application/json"
 #define EM_TYPE_PROBLEM "application/problem+json"
-#define EM_TYPE_TEXT    "text/plain; charset=utf-8"
-#define EM_TYPE_EVENTS  "text/event-stream"
+#define EM_TYPE_TEXT	"text/plain; charset=utf-8"
+#define EM_TYPE_EVENTS	"text/event-stream"
 #define EM_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
 struct em_metrics;
@@ -48,12 +48,12 @@ struct em_listener_info {
 /* What every handler may look at. Immutable after start, but for what is atomic. */
 struct em_context {
 	struct em_hub *hub;
-	struct em_store *store; /* NULL: nothing is kept */
+	struct em_store *store;	     /* NULL: nothing is kept */
 	struct em_event_log *events; /* NULL: none */
 	struct em_orders *orders;    /* NULL: none */
 	struct em_tokens *tokens;    /* NULL: none */
 	const char *version;
-	int64_t started_us;        /* real time */
+	int64_t started_us; /* real time */
 	uint64_t started_mono_us;
 	struct em_metrics *metrics;
 	char *openapi; /* the document as text */
@@ -79,7 +79,7 @@ struct em_call {
 	int64_t now_us;
 	uint64_t now_mono_us;
 	char instance[EM_INSTANCE_SIZE]; /* the path as asked for, made fit for JSON */
-	char id[EM_PATH_ARG_SIZE];       /* {id} or {token} of the path; "" = the route has none */
+	char id[EM_PATH_ARG_SIZE];	 /* {id} or {token} of the path; "" = the route has none */
 	struct em_arg args[EM_PARAMS_MAX]; /* in the order of the route's rows */
 	enum em_role role;
 	const char *body; /* of a POST, as it came; NULL = none */
@@ -97,8 +97,8 @@ struct em_event_filter {
 struct em_reply {
 	unsigned status;
 	const char *type;
-	char allow[64];         /* "" = no Allow header */
-	unsigned retry_after_s; /* 0 = no Retry-After header */
+	char allow[64];			 /* "" = no Allow header */
+	unsigned retry_after_s;		 /* 0 = no Retry-After header */
 	char location[EM_INSTANCE_SIZE]; /* "" = no Location header */
 	bool events; /* not a body but the stream of events after events_after */
 	int64_t events_after;
@@ -106,7 +106,7 @@ struct em_reply {
 	/* The transport's, see encoding.h. */
 	char etag[EM_ETAG_SIZE]; /* "" = no ETag header */
 	bool gzip;		 /* what the body is compressed with */
-	char *body;             /* malloc'ed; NULL = empty */
+	char *body;		 /* malloc'ed; NULL = empty */
 	size_t len;
 };
 

@@ -19,13 +19,13 @@ json_t *em_json_event(const struct em_event *event)
 	if (em_event_kind_find(event->kind, &kind) < 0)
 		kind = EM_EVENT_KIND_COUNT;
 	snprintf(id, sizeof(id), "%lld", (long long)event->id);
-	return json_pack("{s:s, s:o, s:s, s:b, s:s?, s:s?, s:s?, s:o, s:s?, s:s?, s:s?, s:s}",
-			 "id", id, "at", em_json_time(event->at_us), "kind", event->kind, "change",
-			 kind != EM_EVENT_KIND_COUNT && em_event_kind_is_change(kind),
-			 "drive", or_null(event->drive), "device", or_null(event->device),
-			 "serial", or_null(event->serial), "nsid",
-			 event->nsid ? json_integer(event->nsid) : json_null(),
-			 "subject", or_null(event->subject), "old_value", or_null(event->old_value),
+	return json_pack("{s:s, s:o, s:s, s:b, s:s?, s:s?, s:s?, s:o, s:s?, s:s?, s:s?, s:s}", "id",
+			 id, "at", em_json_time(event->at_us), "kind", event->kind, "change",
+			 kind != EM_EVENT_KIND_COUNT && em_event_kind_is_change(kind), "drive",
+			 or_null(event->drive), "device", or_null(event->device), "serial",
+			 or_null(event->serial), "nsid",
+			 event->nsid ? json_integer(event->nsid) : json_null(), "subject",
+			 or_null(event->subject), "old_value", or_null(event->old_value),
 			 "new_value", or_null(event->new_value), "summary", event->summary);
 }
 

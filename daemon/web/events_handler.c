@@ -264,11 +264,13 @@ static void answer_list(struct em_call *call, const struct em_event_filter *filt
 	else if (r == -ENOMEM)
 		em_reply_problem(reply, call, 500, "Memory is short.");
 	else if (r == -ETIMEDOUT)
-		em_reply_unavailable(reply, call, "Reading the events took too long. Ask for less "
-						  "time, or for one drive.");
+		em_reply_unavailable(reply, call,
+				     "Reading the events took too long. Ask for less "
+				     "time, or for one drive.");
 	else
-		em_reply_unavailable(reply, call, "Older events cannot be read now. GET /v1/health "
-						  "says how the database is; try again later.");
+		em_reply_unavailable(reply, call,
+				     "Older events cannot be read now. GET /v1/health "
+				     "says how the database is; try again later.");
 	json_decref(list.events);
 }
 

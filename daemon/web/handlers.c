@@ -23,11 +23,13 @@ const struct em_drive_snap *em_call_find_drive(const struct em_call *call, const
 	if (index == -ENOTUNIQ)
 		em_reply_problem(reply, call, 409,
 				 "\"%s\" fits more than one drive. Give more characters, or the "
-				 "id; GET /v1/drives lists them.", shown);
+				 "id; GET /v1/drives lists them.",
+				 shown);
 	else
 		em_reply_problem(reply, call, 404,
 				 "There is no drive with the id, serial or device name \"%s\". GET "
-				 "/v1/drives lists them.", shown);
+				 "/v1/drives lists them.",
+				 shown);
 	return NULL;
 }
 
@@ -106,9 +108,8 @@ static void get_store_status(const struct em_context *context, struct em_store_s
 static json_t *store_json(const struct em_store_status *status)
 {
 	return json_pack("{s:s, s:s?, s:I, s:I, s:I}", "status", status->ok ? "ok" : "degraded",
-			 "detail", status->ok ? NULL : status->detail,
-			 "queued", (json_int_t)status->queued,
-			 "written_total", (json_int_t)status->written,
+			 "detail", status->ok ? NULL : status->detail, "queued",
+			 (json_int_t)status->queued, "written_total", (json_int_t)status->written,
 			 "dropped_total", (json_int_t)status->dropped);
 }
 
@@ -147,8 +148,8 @@ static json_t *listeners_json(const struct em_context *context)
 
 	for (unsigned i = 0; list && i < context->listener_count; i++) {
 		const struct em_listener_info *info = &context->listeners[i];
-		json_t *entry = json_pack("{s:s, s:s}", "kind", info->kind, "address",
-					  info->address);
+		json_t *entry =
+			json_pack("{s:s, s:s}", "kind", info->kind, "address", info->address);
 
 		if (json_array_append_new(list, entry) == 0)
 			continue;
@@ -167,31 +168,32 @@ void em_handle_health(struct em_call *call, struct em_reply *reply)
 
 	get_store_status(call->context, &store);
 	reasons = reasons_json(snap, &store);
-	em_reply_json(reply,
-		      json_pack("{s:s, s:o, s:s, s:o, s:f, s:{s:b, s:I}, s:o, s:o, s:o, "
-				"s:o}",
-				"status", json_array_size(reasons) ? "degraded" : "ok",
-				"reasons", reasons, "version", call->context->version,
-				"started_at", em_json_time(call->context->started_us),
-				"uptime_seconds", (double)(up / 1000) / 1000.0,
-				"broker", "connected", snap->broker_connected,
-				"requests_total", (json_int_t)snap->broker_requests,
-				"store", store_json(&store), "drives", states_json(snap),
-				"listeners", listeners_json(call->context),
-				"certificate_expires_at",
-				em_json_time(call->context->certificate_expires_us)));
+	/* clang-format off */
+	em_reply_json(reply, json_pack("{s:s, s:o, s:s, s:o, s:f, s:{s:b, s:I}, s:o, s:o, s:o, s:o}",
+				       "status", json_array_size(reasons) ? "degraded" : "ok",
+				       "reasons", reasons,
+				       "version", call->context->version,
+				       "started_at", em_json_time(call->context->started_us),
+				       "uptime_seconds", (double)(up / 1000) / 1000.0,
+				       "broker", "connected", snap->broker_connected,
+						 "requests_total", (json_int_t)snap->broker_requests,
+				       "store", store_json(&store),
+				       "drives", states_json(snap),
+				       "listeners", listeners_json(call->context),
+				       "certificate_expires_at",
+				       em_json_time(call->context->certificate_expires_us)));
+	/* clang-format on */
 }
 
 static json_t *page_state_json(const struct em_page *page, const struct em_page_read *read,
 			       const struct em_call *call)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "page", page->key,
-			 "status", em_read_status_name(read->status),
-			 "status_detail", em_json_status_detail(read),
-			 "attempted_at", em_json_time(read->attempted_us),
-			 "read_at", em_json_time(read->data ? read->read_us : 0),
-			 "age_seconds", em_json_age(read, call),
-			 "interval_seconds", em_json_interval(read));
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "page", page->key, "status",
+			 em_read_status_name(read->status), "status_detail",
+			 em_json_status_detail(read), "attempted_at",
+			 em_json_time(read->attempted_us), "read_at",
+			 em_json_time(read->data ? read->read_us : 0), "age_seconds",
+			 em_json_age(read, call), "interval_seconds", em_json_interval(read));
 }
 
 static json_t *pages_json(const struct em_drive_snap *drive, const struct em_call *call)
@@ -228,11 +230,10 @@ static json_t *polls_json(const struct em_drive_snap *drive)
 
 	for (unsigned i = 0; i < EM_READ_COUNT; i++)
 		errors += drive->errors[i];
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "commands_total",
-			 (json_int_t)drive->commands, "errors_total", (json_int_t)errors,
-			 "misses", (json_int_t)drive->misses,
-			 "last_duration_us", (json_int_t)drive->last_duration_us,
-			 "events_total", (json_int_t)drive->events);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "commands_total", (json_int_t)drive->commands,
+			 "errors_total", (json_int_t)errors, "misses", (json_int_t)drive->misses,
+			 "last_duration_us", (json_int_t)drive->last_duration_us, "events_total",
+			 (json_int_t)drive->events);
 }
 
 void em_handle_drive(struct em_call *call, struct em_reply *reply)
@@ -261,18 +262,17 @@ void em_handle_page(struct em_call *call, struct em_reply *reply)
 		em_reply_json(reply, em_json_page(drive, em_pages[id], &drive->pages[id], call));
 }
 
-static json_t *namespace_json(const struct em_drive_snap *drive,
-			      const struct em_namespace_snap *ns, const struct em_call *call)
+static json_t *namespace_json(const struct em_drive_snap *drive, const struct em_namespace_snap *ns,
+			      const struct em_call *call)
 {
 	const struct em_page_read *read = &ns->page;
 	json_t *values = em_json_values(em_pages[EM_PAGE_IDENTIFY_NS], read->data, &drive->ctx);
 
 	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:b, s:o}", "nsid", (json_int_t)ns->nsid,
-			 "status", em_read_status_name(read->status),
-			 "status_detail", em_json_status_detail(read),
-			 "read_at", em_json_time(read->data ? read->read_us : 0),
-			 "age_seconds", em_json_age(read, call), "valid", read->data != NULL,
-			 "values", values);
+			 "status", em_read_status_name(read->status), "status_detail",
+			 em_json_status_detail(read), "read_at",
+			 em_json_time(read->data ? read->read_us : 0), "age_seconds",
+			 em_json_age(read, call), "valid", read->data != NULL, "values", values);
 }
 
 /* The list has times but no bytes, so em_page_read_age_us() knows no age of it. */
@@ -304,12 +304,12 @@ void em_handle_namespaces(struct em_call *call, struct em_reply *reply)
 	}
 	em_reply_json(reply,
 		      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "drive", drive->id,
-				"device", drive->device, "serial", drive->serial,
-				"state", em_drive_state_name(drive->state),
-				"list_read_at", em_json_time(drive->namespace_list.read_us),
-				"list_age_seconds", list_age_json(&drive->namespace_list, call),
-				"list_status", em_read_status_name(drive->namespace_list.status),
-				"namespaces", list));
+				"device", drive->device, "serial", drive->serial, "state",
+				em_drive_state_name(drive->state), "list_read_at",
+				em_json_time(drive->namespace_list.read_us), "list_age_seconds",
+				list_age_json(&drive->namespace_list, call), "list_status",
+				em_read_status_name(drive->namespace_list.status), "namespaces",
+				list));
 }
 
 void em_handle_metrics(struct em_call *call, struct em_reply *reply)

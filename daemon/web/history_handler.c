@@ -82,13 +82,12 @@ static int add_head(struct em_buf *buf, const struct em_call *call,
 {
 	const struct em_arg *step = &call->args[EM_HISTORY_STEP];
 	em_cleanup(em_freep) char *text = NULL;
-	json_t *head = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "drive", drive->id, "device",
-		drive->device, "serial", drive->serial, "field", field->key, "unit",
-		field->unit ? field->unit : "", "from",
-		em_json_time(call->args[EM_HISTORY_FROM].time_us), "to",
-		em_json_time(call->args[EM_HISTORY_TO].time_us), "step_seconds",
-		step->given ? json_real((double)step->number / 1e6) : json_null());
+	json_t *head = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "drive", drive->id,
+				 "device", drive->device, "serial", drive->serial, "field",
+				 field->key, "unit", field->unit ? field->unit : "", "from",
+				 em_json_time(call->args[EM_HISTORY_FROM].time_us), "to",
+				 em_json_time(call->args[EM_HISTORY_TO].time_us), "step_seconds",
+				 step->given ? json_real((double)step->number / 1e6) : json_null());
 
 	if (head)
 		text = json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -130,7 +129,9 @@ static int write_history(struct em_call *call, const struct em_drive_snap *drive
 	em_cleanup(em_store_reader_closep) struct em_store_reader *reader = NULL;
 	struct points points = { .buf = buf, .type = em_field_json_type(field) };
 	struct em_store_range range = {
-		.table = page->table, .column = field->key, .drive_id = drive->id,
+		.table = page->table,
+		.column = field->key,
+		.drive_id = drive->id,
 		.nsid = (uint32_t)call->args[EM_HISTORY_NSID].number,
 		.from_us = call->args[EM_HISTORY_FROM].time_us,
 		.to_us = call->args[EM_HISTORY_TO].time_us,

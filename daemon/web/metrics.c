@@ -21,7 +21,7 @@ struct family {
 	const char *name, *help;
 	enum em_metric_type type;
 	unsigned first, count; /* in sources */
-	char *bit_name;        /* EM_BITS: a second family, one sample per bit; else NULL */
+	char *bit_name;	       /* EM_BITS: a second family, one sample per bit; else NULL */
 };
 
 struct em_metrics {
@@ -76,8 +76,10 @@ static int add_family(struct em_metrics *m, const struct em_field *field)
 {
 	struct family *family = &m->families[m->family_count];
 
-	*family = (struct family){ .name = field->metric_name, .help = field->help,
-				   .type = field->metric, .first = m->source_count };
+	*family = (struct family){ .name = field->metric_name,
+				   .help = field->help,
+				   .type = field->metric,
+				   .first = m->source_count };
 	if (field->type == EM_BITS &&
 	    asprintf(&family->bit_name, "%s_bit", field->metric_name) < 0) {
 		family->bit_name = NULL;

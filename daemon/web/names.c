@@ -20,7 +20,8 @@ static void add_names(struct em_buf *buf, const char *name, json_t *schema)
 	const char *key;
 	json_t *child;
 
-	json_object_foreach(json_object_get(schema, "properties"), key, child) {
+	json_object_foreach(json_object_get(schema, "properties"), key, child)
+	{
 		char *path = NULL;
 
 		if (asprintf(&path, "%s.%s", name, key) < 0) {
@@ -67,8 +68,7 @@ char *em_openapi_names(size_t *ret_len)
 	char *text;
 
 	em_buf_init(&buf, EM_REPLY_MAX);
-	json_object_foreach(schemas, name, schema)
-		add_names(&buf, name, schema);
+	json_object_foreach(schemas, name, schema) add_names(&buf, name, schema);
 	json_decref(schemas);
 	text = em_buf_steal(&buf, &len);
 	em_buf_done(&buf);

@@ -227,8 +227,9 @@ static const struct problem problems[] = {
 	{ 401, "The network listener wants a valid token.", "WWW-Authenticate",
 	  "This needs a token: Authorization: Bearer ember_…" },
 	{ 403, "Who asks may not do this.", NULL, "This is for root." },
-	{ 404, "There is none.", NULL, "There is no drive with the id, serial or device name "
-	       "\"nvme7\". GET /v1/drives lists them." },
+	{ 404, "There is none.", NULL,
+	  "There is no drive with the id, serial or device name "
+	  "\"nvme7\". GET /v1/drives lists them." },
 	{ 405, "The path, or the listener, does not answer this method.", "Allow",
 	  "This path answers GET, HEAD only." },
 	{ 409, "It fits more than one, or the present state does not allow it.", NULL,
@@ -254,17 +255,17 @@ static const struct problem *find_problem(unsigned status)
 
 static json_t *problem_json(const struct problem *problem)
 {
-	json_t *reply = json_pack(
-		"{s:s, s:{s:{s:o, s:{s:s, s:s, s:i, s:s, s:s}}}}", "description",
-		problem->description, "content", EM_TYPE_PROBLEM, "schema",
-		em_schema_reference("problem"), "example", "type", "about:blank", "title",
-		em_http_reason(problem->status), "status", (int)problem->status, "detail",
-		problem->detail, "instance", "/v1/drives");
+	json_t *reply =
+		json_pack("{s:s, s:{s:{s:o, s:{s:s, s:s, s:i, s:s, s:s}}}}", "description",
+			  problem->description, "content", EM_TYPE_PROBLEM, "schema",
+			  em_schema_reference("problem"), "example", "type", "about:blank", "title",
+			  em_http_reason(problem->status), "status", (int)problem->status, "detail",
+			  problem->detail, "instance", "/v1/drives");
 
 	if (problem->header)
-		json_object_set_new(reply, "headers",
-				    json_pack("{s:o}", problem->header,
-					      header_reference(problem->header)));
+		json_object_set_new(
+			reply, "headers",
+			json_pack("{s:o}", problem->header, header_reference(problem->header)));
 	return reply;
 }
 
@@ -312,7 +313,8 @@ static json_t *headers_component(void)
 	return json_pack(
 		"{s:o, s:o, s:o, s:o, s:o}", "ETag",
 		header_json("Changes whenever the body does; for If-None-Match.", "string"),
-		"Location", header_json("The path of what was made, or of what to watch.", "string"),
+		"Location",
+		header_json("The path of what was made, or of what to watch.", "string"),
 		"Retry-After", header_json("Seconds after which to try again.", "integer"),
 		"WWW-Authenticate", header_json("Always Bearer.", "string"), "Allow",
 		header_json("The methods that are answered, with commas between.", "string"));
@@ -330,10 +332,10 @@ static json_t *security_json(const struct em_route *route)
 
 static json_t *operation_json(const struct em_route *route)
 {
-	json_t *operation = json_pack(
-		"{s:s, s:s, s:s, s:o, s:o}", "operationId", route->op_id, "summary", route->summary,
-		"x-role", em_role_name(route->role), "security", security_json(route), "parameters",
-		params_json(route));
+	json_t *operation =
+		json_pack("{s:s, s:s, s:s, s:o, s:o}", "operationId", route->op_id, "summary",
+			  route->summary, "x-role", em_role_name(route->role), "security",
+			  security_json(route), "parameters", params_json(route));
 
 	if (route->takes_body)
 		json_object_set_new(operation, "requestBody",

@@ -91,8 +91,9 @@ static bool keep(const struct em_call *call, struct em_reply *reply)
 	int r;
 
 	if (!call->context->store) {
-		em_reply_unavailable(reply, call, "It is done, but no database is open: after a "
-						  "restart it is forgotten.");
+		em_reply_unavailable(reply, call,
+				     "It is done, but no database is open: after a "
+				     "restart it is forgotten.");
 		return false;
 	}
 	r = em_store_flush(call->context->store, call->now_mono_us + EM_WAIT_US);

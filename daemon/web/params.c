@@ -178,7 +178,8 @@ static void bad_arg(const struct em_call *call, const struct em_param *param,
 	case EM_PARAM_LABEL:
 		em_reply_problem(reply, call, 400,
 				 "%s must be 1 to %llu printable ASCII characters, without a blank "
-				 "at either end.", param->name, (unsigned long long)param->max);
+				 "at either end.",
+				 param->name, (unsigned long long)param->max);
 		break;
 	}
 }
@@ -221,7 +222,8 @@ static bool read_pair(struct em_call *call, const char *pair, size_t len, struct
 	    (equals && em_uri_decode(text, sizeof(text), equals + 1, len - name_len - 1) < 0)) {
 		em_reply_problem(reply, call, 400,
 				 "The query has a part that is badly encoded or longer than %d "
-				 "characters.", EM_ARG_SIZE - 1);
+				 "characters.",
+				 EM_ARG_SIZE - 1);
 		return false;
 	}
 	index = find_arg(call, name, false, reply);

@@ -76,7 +76,9 @@ static void add_params(struct em_buf *buf, const struct em_route *route)
 		em_buf_addf(buf, "| `%s` | ", param->name);
 		add_form(buf, param);
 		em_buf_addf(buf, " | %s | ",
-			    param->required ? "required" : param->fallback ? param->fallback : "");
+			    param->required   ? "required"
+			    : param->fallback ? param->fallback
+					      : "");
 		add_cell(buf, param->help);
 		em_buf_adds(buf, " |\n");
 	}
@@ -164,23 +166,23 @@ char *em_reference_text(size_t *ret_len)
 	char *text;
 
 	em_buf_init(&buf, EM_REPLY_MAX);
-	em_buf_adds(&buf,
-		    "# Ember's HTTP interface\n\n"
-		    "Made by `make update-contract` from the route and field tables; the same as "
-		    "[openapi.json](openapi.json), for reading.\n\n"
-		    "Every reply is JSON but for `/`, `/metrics` and streams. Times are RFC 3339 in "
-		    "UTC. `null` means that the drive gives no value. Numbers that may pass 53 bits "
-		    "are strings of decimal digits. What goes wrong is told as "
-		    "[problem](#problem), `application/problem+json`. The keys of a page's `values` "
-		    "are in [fields.md](fields.md).\n\n"
-		    "Role admin: over the unix socket, for root, emberd's own user and the group "
-		    "`ember-admin`. Over the network a token is needed, and only reading is "
-		    "possible.\n\n## Routes\n");
+	em_buf_adds(
+		&buf,
+		"# Ember's HTTP interface\n\n"
+		"Made by `make update-contract` from the route and field tables; the same as "
+		"[openapi.json](openapi.json), for reading.\n\n"
+		"Every reply is JSON but for `/`, `/metrics` and streams. Times are RFC 3339 in "
+		"UTC. `null` means that the drive gives no value. Numbers that may pass 53 bits "
+		"are strings of decimal digits. What goes wrong is told as "
+		"[problem](#problem), `application/problem+json`. The keys of a page's `values` "
+		"are in [fields.md](fields.md).\n\n"
+		"Role admin: over the unix socket, for root, emberd's own user and the group "
+		"`ember-admin`. Over the network a token is needed, and only reading is "
+		"possible.\n\n## Routes\n");
 	for (unsigned i = 0; i < em_route_count; i++)
 		add_route(&buf, &em_routes[i]);
 	em_buf_adds(&buf, "\n## Bodies\n");
-	json_object_foreach(schemas, name, schema)
-		add_schema(&buf, name, schema);
+	json_object_foreach(schemas, name, schema) add_schema(&buf, name, schema);
 	json_decref(schemas);
 	text = em_buf_steal(&buf, ret_len);
 	em_buf_done(&buf);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /*
- * reference - the routes for people: docs/api.md, made from the same tables as the OpenAPI document.
+ * reference - the routes for people: docs/api.md, made from the same tables as the OpenAPI
+ * document.
  *
  * Owns:     returned text is the caller's to free. Threads: any. Blocking: never.
  */

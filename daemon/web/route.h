@@ -11,16 +11,16 @@
 #include "daemon/web/call.h"
 
 enum em_param_type {
-	EM_PARAM_NAME,     /* [a-z0-9_]+, what it may be is the handler's to say */
-	EM_PARAM_TIME,     /* as em_time_parse() reads it */
+	EM_PARAM_NAME,	   /* [a-z0-9_]+, what it may be is the handler's to say */
+	EM_PARAM_TIME,	   /* as em_time_parse() reads it */
 	EM_PARAM_DURATION, /* min and max in microseconds */
 	EM_PARAM_UINT,
-	EM_PARAM_BOOL,     /* number 0 or 1 */
-	EM_PARAM_CHOICE,   /* one of the names; number is its place */
-	EM_PARAM_CHOICES,  /* some of the names, with commas between; number has their bits */
-	EM_PARAM_DRIVE,    /* like {id} */
-	EM_PARAM_CURSOR,   /* next_cursor of an earlier reply */
-	EM_PARAM_LABEL,    /* 1 to max printable characters, no blank at either end */
+	EM_PARAM_BOOL,	  /* number 0 or 1 */
+	EM_PARAM_CHOICE,  /* one of the names; number is its place */
+	EM_PARAM_CHOICES, /* some of the names, with commas between; number has their bits */
+	EM_PARAM_DRIVE,	  /* like {id} */
+	EM_PARAM_CURSOR,  /* next_cursor of an earlier reply */
+	EM_PARAM_LABEL,	  /* 1 to max printable characters, no blank at either end */
 };
 
 /* The names of a closed set. */
@@ -39,7 +39,7 @@ struct em_param {
 	bool in_body; /* a member (text) of the JSON object that is the body; else of the query */
 	uint64_t min, max;
 	const struct em_name_set *set; /* EM_PARAM_CHOICE, EM_PARAM_CHOICES; at most 64 names */
-	const char *fallback; /* used when it is not given; NULL = none */
+	const char *fallback;	       /* used when it is not given; NULL = none */
 	const char *help;
 };
 
@@ -73,11 +73,11 @@ struct em_route {
 	enum em_shape shape;
 	enum em_page_id page; /* EM_SHAPE_PAGE */
 	em_handler *handle;
-	unsigned status;    /* of success; 0 = 200 */
-	bool conflicts;	    /* may be answered with 409 for other reasons than an ambiguous {id} */
+	unsigned status; /* of success; 0 = 200 */
+	bool conflicts;	 /* may be answered with 409 for other reasons than an ambiguous {id} */
 	bool takes_body; /* a JSON object; else a body is answered with 413 */
-	bool stable; /* the body depends on data only and not on the time: it gets an ETag */
-	bool waits; /* the handler reads the disk: it gets a thread of the pool */
+	bool stable;	 /* the body depends on data only and not on the time: it gets an ETag */
+	bool waits;	 /* the handler reads the disk: it gets a thread of the pool */
 	const char *op_id;
 	const char *summary;
 };

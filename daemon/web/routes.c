@@ -80,6 +80,7 @@ const struct em_name_set em_set_listeners = { listener_name, EM_COUNT(listener_n
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
+/* clang-format off */
 static const struct em_param history_params[EM_HISTORY_PARAM_COUNT] = {
 	[EM_HISTORY_FIELD] = { .name = "field", .type = EM_PARAM_NAME, .required = true,
 			       .help = "The key of the value, as in the page documents." },
@@ -230,6 +231,7 @@ const struct em_route em_routes[] = {
 	  .stable = true, .op_id = "getOpenapi",
 	  .summary = "This interface as an OpenAPI 3.1 document." },
 };
+/* clang-format on */
 const unsigned em_route_count = EM_COUNT(em_routes);
 
 /* ---- what rows say ------------------------------------------------------------------------ */
@@ -251,16 +253,16 @@ unsigned em_route_statuses(const struct em_route *route, unsigned ret[EM_STATUSE
 	} all[] = {
 		{ route->status ? route->status : 200, true },
 		{ 304, route->stable },
-		{ 400, true },	/* a parameter that is not known or not valid */
-		{ 401, true },	/* the network listener, without a valid token */
-		{ 403, true },	/* a role that does not suffice; a page of another site */
+		{ 400, true }, /* a parameter that is not known or not valid */
+		{ 401, true }, /* the network listener, without a valid token */
+		{ 403, true }, /* a role that does not suffice; a page of another site */
 		{ 404, drive || em_route_path_param(route) },
-		{ 405, !get },	/* TCP is for reading only */
+		{ 405, !get }, /* TCP is for reading only */
 		{ 409, drive || route->conflicts },
 		{ 413, true },
-		{ 421, true },	/* TCP, and a Host that is not this host */
-		{ 500, true },	/* no memory */
-		{ 503, true },	/* too much at once, or what is needed does not work now */
+		{ 421, true }, /* TCP, and a Host that is not this host */
+		{ 500, true }, /* no memory */
+		{ 503, true }, /* too much at once, or what is needed does not work now */
 	};
 	unsigned count = 0;
 

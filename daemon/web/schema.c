@@ -34,10 +34,11 @@ struct member {
 
 struct object {
 	const char *name;
-	const char *base; /* begins with the members of this one; NULL = none */
+	const char *base;	      /* begins with the members of this one; NULL = none */
 	const struct member *members; /* ends with name NULL */
 };
 
+/* clang-format off */
 #define ID_MEMBERS                                                                                 \
 	{ "drive", STRING, .help = "Id of the drive." },                                           \
 	{ "device", STRING, .help = "Its present device name, like nvme0." },                      \
@@ -134,7 +135,7 @@ static const struct member summary_members[] = {
 	{ "smart", OBJECT, .of = "summary_smart", .help = "The values that tell most." },
 	{ "capacity_bytes", DECIMAL, .null = true, .help = "All of its NVM." },
 	{ "controllers", OBJECT, .list = true, .of = "controller",
-	  .help = "The ways to it: its controllers. Mostly one." },
+	  .help = "The ways to it: its controllers. Mostly one; none while it is gone." },
 	{ 0 },
 };
 static const struct member controller_members[] = {
@@ -284,6 +285,7 @@ static const struct object objects[] = {
 	{ "token", NULL, token_members },
 	{ "new_token", "token", new_token_members },
 };
+/* clang-format on */
 
 #define DECIMAL_PATTERN "^-?[0-9]+$"
 
@@ -550,7 +552,8 @@ static json_t *page_schema(const struct em_page *page)
 	json_t *schema = object_schema();
 
 	if (put_members(schema, page_members) == 0 &&
-	    put_schema(schema, "page", json_pack("{s:s, s:s}", "type", "string", "const", page->key),
+	    put_schema(schema, "page",
+		       json_pack("{s:s, s:s}", "type", "string", "const", page->key),
 		       "Which page this is.") == 0 &&
 	    put_schema(schema, "values", values_schema(page), NULL) == 0)
 		return schema;

@@ -57,7 +57,8 @@ static void refuse_token(const struct em_call *call, int r, struct em_reply *rep
 	case -ENOSPC:
 		em_reply_problem(reply, call, 409,
 				 "There are %u tokens, which is all there can be. Revoke one that "
-				 "is not needed.", EM_TOKENS_MAX);
+				 "is not needed.",
+				 EM_TOKENS_MAX);
 		break;
 	default:
 		snprintf(why, sizeof(why), "The token could not be written (%s): there is none.",
@@ -77,11 +78,10 @@ void em_handle_token_create(struct em_call *call, struct em_reply *reply)
 
 	if (!em_route_read_body(call, reply) || !have_tokens(call, reply))
 		return;
-	r = em_tokens_create(call->context->tokens, call->args[EM_TOKEN_NAME].text,
-			     EM_ROLE_VIEWER + (enum em_role)call->args[EM_TOKEN_ROLE].number,
-			     call->now_us,
-			     expires->given ? call->now_us + (int64_t)expires->number : 0, &token,
-			     secret);
+	r = em_tokens_create(
+		call->context->tokens, call->args[EM_TOKEN_NAME].text,
+		EM_ROLE_VIEWER + (enum em_role)call->args[EM_TOKEN_ROLE].number, call->now_us,
+		expires->given ? call->now_us + (int64_t)expires->number : 0, &token, secret);
 	if (r < 0) {
 		refuse_token(call, r, reply);
 		return;
@@ -113,7 +113,8 @@ void em_handle_token_revoke(struct em_call *call, struct em_reply *reply)
 	} else {
 		snprintf(why, sizeof(why),
 			 "It is refused from now on, but that could not be written (%s): after a "
-			 "restart it may be valid again. Try again.", strerrordesc_np(-r));
+			 "restart it may be valid again. Try again.",
+			 strerrordesc_np(-r));
 		em_reply_unavailable(reply, call, why);
 	}
 }

@@ -28,8 +28,11 @@ static void teardown(void)
 
 static struct em_reply send(const char *method, const char *uri, const char *body)
 {
-	struct em_call call = { .context = &context, .snap = fleet, .body = body,
-				.body_len = body ? strlen(body) : 0, .last_event_id = -1,
+	struct em_call call = { .context = &context,
+				.snap = fleet,
+				.body = body,
+				.body_len = body ? strlen(body) : 0,
+				.last_event_id = -1,
 				.now_mono_us = em_monotonic_us() };
 
 	return ask_call(&call, method, uri);
@@ -85,9 +88,8 @@ static void end(struct loop *loop)
 {
 	struct em_order last = { 0 };
 
-	ck_assert_int_eq(em_orders_give(context.orders, &last,
-					em_monotonic_us() + 20 * EM_US_PER_SEC),
-			 0);
+	ck_assert_int_eq(
+		em_orders_give(context.orders, &last, em_monotonic_us() + 20 * EM_US_PER_SEC), 0);
 	pthread_join(loop->thread, NULL);
 	context.orders = em_orders_free(context.orders);
 	sd_event_unref(loop->event);

@@ -11,7 +11,7 @@
 #include "lib/base/clock.h"
 #include "tests/unit/runner.h"
 
-#define COUNT	30u
+#define COUNT	 30u
 #define FIRST_ID INT64_C(1764000000000000)
 #define DRIVE_A	 "00000000000000a0" /* of the fleet */
 #define DRIVE_B	 "00000000000000b1"
@@ -98,7 +98,9 @@ static void fill(bool with_store, unsigned from)
 
 static json_t *get(const char *uri, unsigned status)
 {
-	struct em_call call = { .context = &context, .snap = fleet, .last_event_id = -1,
+	struct em_call call = { .context = &context,
+				.snap = fleet,
+				.last_event_id = -1,
 				.now_mono_us = em_monotonic_us() };
 	struct em_reply reply = ask_call(&call, "GET", uri);
 
@@ -232,8 +234,9 @@ END_TEST
 
 START_TEST(one_event)
 {
-	struct em_event event = { .id = 7, .at_us = NOW_US, .kind = "broker",
-				  .summary = "The broker is connected." };
+	struct em_event event = {
+		.id = 7, .at_us = NOW_US, .kind = "broker", .summary = "The broker is connected."
+	};
 	json_t *root = em_json_event(&event);
 
 	ck_text(root, "id", "7");
@@ -253,7 +256,9 @@ END_TEST
 
 static struct em_reply stream(const char *uri, int64_t last_event_id)
 {
-	struct em_call call = { .context = &context, .snap = fleet, .wants_events = true,
+	struct em_call call = { .context = &context,
+				.snap = fleet,
+				.wants_events = true,
 				.last_event_id = last_event_id };
 
 	return ask_call(&call, "GET", uri);
@@ -284,7 +289,8 @@ END_TEST
 
 START_TEST(stream_refuses_what_lists_take)
 {
-	static const char *const queries[] = { "since=-1h", "until=now", "limit=5", "order=oldest" };
+	static const char *const queries[] = { "since=-1h", "until=now", "limit=5",
+					       "order=oldest" };
 	char uri[64];
 
 	for (size_t i = 0; i < EM_COUNT(queries); i++) {

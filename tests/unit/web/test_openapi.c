@@ -213,7 +213,8 @@ static json_t *reply_of(const struct em_route *route, unsigned status)
 
 static json_t *schema_of(const struct em_route *route, unsigned status, const char *type)
 {
-	json_t *content = json_object_get(json_object_get(reply_of(route, status), "content"), type);
+	json_t *content =
+		json_object_get(json_object_get(reply_of(route, status), "content"), type);
 
 	ck_assert_msg(content != NULL, "%s %u has no %s", route->path, status, type);
 	return json_object_get(content, "schema");
@@ -334,13 +335,13 @@ START_TEST(document_has_every_route_whole)
 		check_parameters(&em_routes[i]);
 		check_replies(&em_routes[i]);
 	}
-	json_object_foreach(at(document, "paths"), path, item) operations +=
-		json_object_size(item);
+	json_object_foreach(at(document, "paths"), path, item) operations += json_object_size(item);
 	ck_assert_uint_eq(operations, em_route_count);
 }
 END_TEST
 
-/* Every object is closed and every member of it required, so that what is not written down shows. */
+/* Every object is closed and every member of it required, so that what is not written down shows.
+ */
 static void check_schema(json_t *schema, const char *where)
 {
 	json_t *properties = json_object_get(schema, "properties"), *child;
