@@ -221,6 +221,7 @@ struct problem {
 	const char *detail; /* of the example */
 };
 
+#define NOT_MODIFIED "Nothing has changed since the reply with that ETag."
 static const struct problem problems[] = {
 	{ 400, "A parameter, or the body, is not known or not valid.", NULL,
 	  "limit must be a whole number from 1 to 4096." },
@@ -253,6 +254,15 @@ static const struct problem *find_problem(unsigned status)
 	return NULL;
 }
 
+const char *em_openapi_status_help(unsigned status)
+{
+	const struct problem *problem = find_problem(status);
+
+	if (status == 304)
+		return NOT_MODIFIED;
+	return problem ? problem->description : NULL;
+}
+
 static json_t *problem_json(const struct problem *problem)
 {
 	json_t *reply =
@@ -279,9 +289,8 @@ static json_t *responses_component(void)
 		json_object_set_new(all, name, problem_json(&problems[i]));
 	}
 	json_object_set_new(all, "304",
-			    json_pack("{s:s, s:{s:o}}", "description",
-				      "Nothing has changed since the reply with that ETag.",
-				      "headers", "ETag", header_reference("ETag")));
+			    json_pack("{s:s, s:{s:o}}", "description", NOT_MODIFIED, "headers",
+				      "ETag", header_reference("ETag")));
 	return all;
 }
 

@@ -10,5 +10,8 @@
 /* NULL: no memory. docs/openapi.json is this text. */
 char *em_openapi_text(const char *version, size_t *ret_len);
 
+/* What a status means that is the same for every route; NULL: there is none. */
+const char *em_openapi_status_help(unsigned status);
+
 /* Every key of every JSON reply, "schema.key" a line, sorted: docs/names/json.txt. */
 char *em_openapi_names(size_t *ret_len);

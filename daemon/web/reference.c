@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include "daemon/web/openapi.h"
 #include "daemon/web/route.h"
 #include "daemon/web/schema.h"
 #include "daemon/web/tokens.h"
@@ -158,6 +159,15 @@ static void add_schema(struct em_buf *buf, const char *name, json_t *schema)
 	}
 }
 
+static void add_answers(struct em_buf *buf)
+{
+	em_buf_adds(buf, "\n## Answers\n\n| status | |\n|---|---|\n"
+			 "| 200, 201, 202, 204 | It is so, made, begun, done. |\n");
+	for (unsigned status = 300; status < 600; status++)
+		if (em_openapi_status_help(status))
+			em_buf_addf(buf, "| %u | %s |\n", status, em_openapi_status_help(status));
+}
+
 char *em_reference_text(size_t *ret_len)
 {
 	json_t *schemas = em_schemas(), *schema;
@@ -181,6 +191,7 @@ char *em_reference_text(size_t *ret_len)
 		"possible.\n\n## Routes\n");
 	for (unsigned i = 0; i < em_route_count; i++)
 		add_route(&buf, &em_routes[i]);
+	add_answers(&buf);
 	em_buf_adds(&buf, "\n## Bodies\n");
 	json_object_foreach(schemas, name, schema) add_schema(&buf, name, schema);
 	json_decref(schemas);
