@@ -109,9 +109,12 @@ CLEANFILES += client/emberctl.1 $(nodist_bashcompletion_DATA) $(nodist_zshcomple
 
 if TESTS_WANTED
 client_tests = \
+	tests/unit/client/test_bay \
 	tests/unit/client/test_cli \
 	tests/unit/client/test_human \
 	tests/unit/client/test_layout \
+	tests/unit/client/test_spark \
+	tests/unit/client/test_sse \
 	tests/unit/client/test_term \
 	tests/unit/client/test_writer
 check_PROGRAMS += $(client_tests)
@@ -134,4 +137,13 @@ tests_unit_client_test_term_LDADD = $(client_test_libs)
 tests_unit_client_test_writer_CPPFLAGS = $(client_test_cppflags)
 tests_unit_client_test_writer_SOURCES = tests/unit/client/test_writer.c
 tests_unit_client_test_writer_LDADD = $(client_test_libs)
+tests_unit_client_test_bay_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_bay_SOURCES = tests/unit/client/test_bay.c
+tests_unit_client_test_bay_LDADD = $(client_test_libs)
+tests_unit_client_test_spark_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_spark_SOURCES = tests/unit/client/test_spark.c
+tests_unit_client_test_spark_LDADD = $(client_test_libs)
+tests_unit_client_test_sse_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_sse_SOURCES = tests/unit/client/test_sse.c
+tests_unit_client_test_sse_LDADD = $(client_test_libs)
 endif

@@ -139,8 +139,7 @@ static void put_list(struct em_client *client, const struct em_doc *doc, const s
 	json_array_foreach(events, i, event)
 		em_event_put(w, event, follow ? EM_FOLLOW_DEVICE_WIDTH : width);
 	if (json_array_size(events) == 0 && !follow)
-		em_writer_paragraph(
-			w, (struct em_cell){ "Nothing is kept of such events.", EM_TONE_DIM });
+		em_writer_paragraph(w, (struct em_cell){ "No such event is kept.", EM_TONE_DIM });
 }
 
 static void tell_more(const struct em_client *client, const struct em_doc *doc,

@@ -164,5 +164,7 @@ enum em_exit em_verb_locate(struct em_client *client)
 	em_writer_fact(w, "Bay",
 		       (struct em_cell){ known ? bay : "not told by this machine's firmware",
 					 known ? EM_TONE_STRONG : EM_TONE_DIM });
+	/* What is known stands there before anything is said about the light. */
+	em_writer_finish(w);
 	return switch_light(client, doc.root, known ? bay : NULL);
 }

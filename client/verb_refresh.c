@@ -59,32 +59,50 @@ static bool is_tried(const struct refresh *refresh, const json_t *page)
 	return at && since && strcmp(at, since) >= 0;
 }
 
-/* How many of the pages were tried; *ret_waiting names the others. */
-static size_t count_tried(const struct refresh *refresh, struct em_buf *ret_waiting)
+/* What the drive does not have, or refused before, is not asked for: there is nothing to wait for.
+ */
+static bool is_left_out(const struct refresh *refresh, const json_t *page)
+{
+	const char *status = em_json_text(page, "status");
+
+	if (!status)
+		return false;
+	if (strcmp(status, "refused") == 0)
+		return !em_client_option(refresh->client, "--refused");
+	return strcmp(status, "unsupported") == 0;
+}
+
+static bool is_settled(const struct refresh *refresh, const json_t *page)
+{
+	return is_tried(refresh, page) || is_left_out(refresh, page);
+}
+
+/* How many of the pages are settled; *ret_waiting names the others. */
+static size_t count_settled(const struct refresh *refresh, struct em_buf *ret_waiting)
 {
 	const json_t *name;
-	size_t i, tried = 0;
+	size_t i, settled = 0;
 
 	json_array_foreach(json_object_get(refresh->order.root, "pages"), i, name)
 	{
 		const char *text = json_string_value(name);
 
-		if (is_tried(refresh, find_page(refresh, text)))
-			tried++;
+		if (is_settled(refresh, find_page(refresh, text)))
+			settled++;
 		else
 			em_buf_addf(ret_waiting, "%s%s", ret_waiting->len > 0 ? ", " : "",
 				    text ? text : "?");
 	}
-	return tried;
+	return settled;
 }
 
 /* A drive that does not answer is not asked for the rest. */
-static bool is_hopeless(const struct refresh *refresh, size_t tried)
+static bool is_hopeless(const struct refresh *refresh, size_t settled)
 {
-	return tried > 0 && em_view_is_stale_state(em_json_text(refresh->drive.root, "state"));
+	return settled > 0 && em_view_is_stale_state(em_json_text(refresh->drive.root, "state"));
 }
 
-static void put_progress(const struct refresh *refresh, size_t tried, const char *waiting)
+static void put_progress(const struct refresh *refresh, size_t settled, const char *waiting)
 {
 	size_t total = json_array_size(json_object_get(refresh->order.root, "pages"));
 	double seconds = (double)(em_monotonic_us() - refresh->begin_us) / (double)EM_US_PER_SEC;
@@ -95,7 +113,7 @@ static void put_progress(const struct refresh *refresh, size_t tried, const char
 	if (!refresh->progress)
 		return;
 	em_term_detect(&term, fileno(refresh->client->err));
-	snprintf(line, sizeof(line), "%zu of %zu pages, %.0f s; waiting for %s", tried, total,
+	snprintf(line, sizeof(line), "%zu of %zu pages, %.0f s; waiting for %s", settled, total,
 		 seconds, waiting);
 	clean = em_term_clean(line, term.utf8);
 	if (clean)
@@ -124,17 +142,17 @@ static enum em_exit wait_for_pages(struct refresh *refresh)
 	for (;;) {
 		em_cleanup(em_buf_done) struct em_buf waiting;
 		enum em_exit code = look(refresh);
-		size_t tried;
+		size_t settled;
 
 		if (code != EM_EXIT_OK)
 			return code;
 		em_buf_init(&waiting, LINE_SIZE);
 		em_buf_adds(&waiting, "");
-		tried = count_tried(refresh, &waiting);
-		if (tried >= total || is_hopeless(refresh, tried) ||
+		settled = count_settled(refresh, &waiting);
+		if (settled >= total || is_hopeless(refresh, settled) ||
 		    em_monotonic_us() - refresh->begin_us >= refresh->wait_us)
 			return EM_EXIT_OK;
-		put_progress(refresh, tried, waiting.data ? waiting.data : "");
+		put_progress(refresh, settled, waiting.data ? waiting.data : "");
 		poll(NULL, 0, LOOK_EVERY_MS);
 	}
 }
@@ -146,7 +164,7 @@ static struct em_cell result_of(const struct refresh *refresh, const json_t *pag
 	bool stale = em_view_is_stale_state(em_json_text(refresh->drive.root, "state"));
 
 	*ret_failed = true;
-	if (!is_tried(refresh, page))
+	if (!is_settled(refresh, page))
 		return (struct em_cell){ stale ? "not asked" : "still waiting", EM_TONE_WARN };
 	if (!status)
 		return (struct em_cell){ NULL, EM_TONE_PLAIN };
@@ -156,36 +174,41 @@ static struct em_cell result_of(const struct refresh *refresh, const json_t *pag
 	return (struct em_cell){ status, em_view_status_tone(status) };
 }
 
+/* One line of the report; true when the drive gave no answer. */
+static bool put_result(const struct refresh *refresh, const char *key, const char **last)
+{
+	const struct em_page *known = key ? em_page_find(key) : NULL;
+	const json_t *page = find_page(refresh, key);
+	const char *detail = em_json_text(page, "status_detail");
+	bool failed;
+	struct em_cell cells[] = {
+		{ known ? known->title : key, EM_TONE_PLAIN },
+		result_of(refresh, page, &failed),
+		{ NULL, EM_TONE_DIM },
+	};
+
+	if (!is_settled(refresh, page))
+		detail = em_json_text(refresh->drive.root, "state_detail");
+	cells[2].text = em_view_because(em_json_text(page, "status"), detail, last);
+	em_writer_row(refresh->client->writer, cells);
+	return failed;
+}
+
 static unsigned put_results(const struct refresh *refresh)
 {
 	static const struct em_column columns[] = {
 		{ .title = "Page" },
 		{ .title = "Result" },
-		{ .title = "Because", .rank = 1, .shortest = 12 },
+		{ .title = "Because", .wrap = true, .rank = 1, .shortest = 12 },
 	};
-	struct em_writer *w = refresh->client->writer;
+	const char *last = NULL;
 	const json_t *name;
 	unsigned failures = 0;
 	size_t i;
 
-	em_writer_table(w, columns, EM_COUNT(columns));
-	json_array_foreach(json_object_get(refresh->order.root, "pages"), i, name)
-	{
-		const char *key = json_string_value(name);
-		const struct em_page *known = key ? em_page_find(key) : NULL;
-		const json_t *page = find_page(refresh, key);
-		bool failed;
-		struct em_cell cells[] = {
-			{ known ? known->title : key, EM_TONE_PLAIN },
-			result_of(refresh, page, &failed),
-			{ em_json_text(page, "status_detail"), EM_TONE_DIM },
-		};
-
-		if (!is_tried(refresh, page))
-			cells[2].text = em_json_text(refresh->drive.root, "state_detail");
-		failures += failed;
-		em_writer_row(w, cells);
-	}
+	em_writer_table(refresh->client->writer, columns, EM_COUNT(columns));
+	json_array_foreach(json_object_get(refresh->order.root, "pages"), i, name) failures +=
+		put_result(refresh, json_string_value(name), &last);
 	return failures;
 }
 

@@ -38,13 +38,13 @@ static enum em_exit check_state(struct em_client *client, const json_t *drive, b
 	if (undo)
 		return em_client_complain(
 			client, EM_EXIT_FAILED,
-			"%s is not retired but %s. There is nothing to take back.", name,
+			"%s, is not retired but %s. There is nothing to take back.", name,
 			state ? state : "unknown");
 	if (has_state(drive, "retired"))
 		return em_client_complain(client, EM_EXIT_FAILED,
-					  "%s is retired already. --undo takes that back.", name);
+					  "%s, is retired already. --undo takes that back.", name);
 	return em_client_complain(client, EM_EXIT_FAILED,
-				  "%s is %s, and only a removed drive can be retired. Take it out "
+				  "%s, is %s. Only a removed drive can be retired: take it out "
 				  "first, then retire it.",
 				  name, state ? state : "unknown");
 }

@@ -318,7 +318,7 @@ static void put_namespaces(struct em_writer *w, const json_t *doc)
 	em_writer_table(w, NULL, 0);
 }
 
-static void put_page_row(struct em_writer *w, const json_t *entry)
+static void put_page_row(struct em_writer *w, const json_t *entry, const char **last)
 {
 	const char *key = em_json_text(entry, "page");
 	const struct em_page *page = key ? em_page_find(key) : NULL;
@@ -329,7 +329,8 @@ static void put_page_row(struct em_writer *w, const json_t *entry)
 		{ em_view_age(entry, age), EM_TONE_PLAIN },
 		{ NULL, EM_TONE_PLAIN },
 		{ status, em_view_status_tone(status) },
-		{ em_json_text(entry, "status_detail"), EM_TONE_DIM },
+		{ em_view_because(status, em_json_text(entry, "status_detail"), last),
+		  EM_TONE_DIM },
 	};
 	double interval = 0;
 
@@ -347,14 +348,15 @@ static void put_pages(struct em_writer *w, const json_t *drive)
 		{ .title = "Read", .right = true },
 		{ .title = "Every", .right = true },
 		{ .title = "Last attempt" },
-		{ .title = "Because", .rank = 1, .shortest = 12 },
+		{ .title = "Because", .wrap = true, .rank = 1, .shortest = 12 },
 	};
+	const char *last = NULL;
 	const json_t *entry;
 	size_t i;
 
 	em_writer_heading(w, "Pages", (struct em_cell){ 0 });
 	em_writer_table(w, columns, EM_COUNT(columns));
-	json_array_foreach(json_object_get(drive, "pages"), i, entry) put_page_row(w, entry);
+	json_array_foreach(json_object_get(drive, "pages"), i, entry) put_page_row(w, entry, &last);
 }
 
 enum em_exit em_verb_show(struct em_client *client)

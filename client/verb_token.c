@@ -69,8 +69,18 @@ static void put_snippet(struct em_client *client)
 		host, found ? found : PORT_USUAL);
 	if (health.root && !found)
 		fprintf(client->err,
-			"\nemberd has no HTTPS listener yet: set `listen` under [https] in "
-			"/etc/ember/emberd.conf\nand restart it.\n");
+			"\nemberd has no HTTPS listener yet: set `listen` under [https] in\n"
+			"/etc/ember/emberd.conf and restart it.\n");
+}
+
+/* In one line however narrow the terminal is, so that it can be copied whole. */
+static void put_token_alone(struct em_client *client, const char *token)
+{
+	em_cleanup(em_freep) char *clean = em_term_clean(token, false);
+
+	if (clean)
+		fprintf(client->out, "%s\n", clean);
+	fflush(client->out);
 }
 
 enum em_exit em_verb_token_create(struct em_client *client)
@@ -91,8 +101,9 @@ enum em_exit em_verb_token_create(struct em_client *client)
 	token = em_json_text(doc.root, "token");
 	end = em_view_time(em_json_text(doc.root, "expires_at"), until);
 	em_writer_document(client->writer, NULL, doc.text, doc.len);
-	em_writer_paragraph(client->writer, (struct em_cell){ token, EM_TONE_STRONG });
 	em_writer_finish(client->writer);
+	if (token && !client->common[EM_COMMON_JSON])
+		put_token_alone(client, token);
 	em_client_complain(client, EM_EXIT_OK,
 			   "this token is shown once. It may look at everything and change "
 			   "nothing, and is valid %s%s. `emberctl token revoke %s` ends it.",

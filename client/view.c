@@ -164,6 +164,16 @@ enum em_tone em_view_status_tone(const char *status)
 	return EM_TONE_WARN;
 }
 
+const char *em_view_because(const char *status, const char *detail, const char **last)
+{
+	bool same = detail && *last && strcmp(detail, *last) == 0;
+
+	*last = detail;
+	if (status && strcmp(status, "unsupported") == 0)
+		return NULL;
+	return same ? "likewise" : detail;
+}
+
 bool em_view_is_stale_state(const char *state)
 {
 	return !state || (strcmp(state, "ok") != 0 && strcmp(state, "busy") != 0);

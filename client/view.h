@@ -40,6 +40,12 @@ enum em_tone em_view_state_tone(const char *state);
  */
 enum em_tone em_view_status_tone(const char *status);
 
+/*
+ * Why an attempt ended so, for a row below others: short where the row above said it already, and
+ * nothing where the status says it all. *last is what the row above had; NULL at first.
+ */
+const char *em_view_because(const char *status, const char *detail, const char **last);
+
 /* True when the values of a drive in this state are the last ones known, not the present ones. */
 bool em_view_is_stale_state(const char *state);
 

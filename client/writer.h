@@ -39,6 +39,7 @@ struct em_cell {
 struct em_column {
 	const char *title;
 	bool right;	  /* flush right: numbers */
+	bool wrap;	  /* the last column alone: goes on below itself and is not cut */
 	uint8_t rank;	  /* 0 stays whole; in a narrow terminal the highest gives way first */
 	uint8_t shortest; /* may be cut to this many columns before it is left out; 0 = not cut */
 };

@@ -150,26 +150,51 @@ static void put_cell(struct em_writer *w, const char *text, enum em_tone tone, u
 		put_spaces(w->out, width - columns);
 }
 
+/* Continues a line that stands at column indent; goes on below it when there is too much. */
+static void put_wrapped(struct em_writer *w, const char *text, enum em_tone tone, unsigned indent)
+{
+	unsigned room = w->term.width > indent + 8 ? w->term.width - indent : 8;
+
+	if (w->term.width == 0)
+		room = (unsigned)-1;
+	while (*text) {
+		size_t len = em_term_line(text, room), shown = len;
+
+		while (shown > 0 && text[shown - 1] == ' ')
+			shown--;
+		put_toned(w, text, shown, tone);
+		fputc('\n', w->out);
+		text += len;
+		while (*text == ' ')
+			text++;
+		if (*text)
+			put_spaces(w->out, indent);
+	}
+}
+
 static void put_row(struct table_writer *self, const struct text_cell *cells,
 		    const unsigned *widths)
 {
 	struct em_writer *w = &self->base;
-	unsigned last = 0;
-	bool first = true;
+	unsigned last = 0, at = self->indent;
 
 	for (unsigned i = 0; i < self->column_count; i++)
 		if (widths[i] > 0)
 			last = i;
-	put_spaces(w->out, self->indent);
-	for (unsigned i = 0; i < self->column_count; i++) {
+	put_spaces(w->out, at);
+	for (unsigned i = 0; i < last; i++) {
 		if (widths[i] == 0)
 			continue;
-		if (!first)
-			put_spaces(w->out, EM_LAYOUT_GAP);
-		first = false;
-		put_cell(w, cells[i].text, cells[i].tone, widths[i], self->columns[i].right,
-			 i == last);
+		put_cell(w, cells[i].text, cells[i].tone, widths[i], self->columns[i].right, false);
+		put_spaces(w->out, EM_LAYOUT_GAP);
+		at += widths[i] + EM_LAYOUT_GAP;
 	}
+	if (self->columns[last].wrap) {
+		put_wrapped(w, cells[last].text, cells[last].tone, at);
+		return;
+	}
+	put_cell(w, cells[last].text, cells[last].tone, widths[last], self->columns[last].right,
+		 true);
 	fputc('\n', w->out);
 }
 
@@ -221,28 +246,6 @@ static void print_table(struct table_writer *self)
 	for (size_t i = 0; i < self->row_count; i++)
 		put_row(self, self->rows[i]->cells, widths);
 	name_left_out(self, widths);
-}
-
-/* Continues a line that stands at column indent; goes on below it when there is too much. */
-static void put_wrapped(struct em_writer *w, const char *text, enum em_tone tone, unsigned indent)
-{
-	unsigned room = w->term.width > indent + 8 ? w->term.width - indent : 8;
-
-	if (w->term.width == 0)
-		room = (unsigned)-1;
-	while (*text) {
-		size_t len = em_term_line(text, room), shown = len;
-
-		while (shown > 0 && text[shown - 1] == ' ')
-			shown--;
-		put_toned(w, text, shown, tone);
-		fputc('\n', w->out);
-		text += len;
-		while (*text == ' ')
-			text++;
-		if (*text)
-			put_spaces(w->out, indent);
-	}
 }
 
 static void print_facts(struct table_writer *self)

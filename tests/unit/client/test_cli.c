@@ -59,7 +59,8 @@ END_TEST
 
 START_TEST(a_verb_may_have_two_words)
 {
-	ck_assert_int_eq(PARSE("token", "--expires", "90d", "create", "--json", "x"), EM_EXIT_USAGE);
+	ck_assert_int_eq(PARSE("token", "--expires", "90d", "create", "--json", "x"),
+			 EM_EXIT_USAGE);
 	ck_assert_int_eq(PARSE("token", "--json", "create", "x", "--expires", "90d"), EM_EXIT_OK);
 	ck_assert_str_eq(client.verb->name, "token create");
 	ck_assert_str_eq(client.args[0], "x");

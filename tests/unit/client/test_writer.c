@@ -73,6 +73,57 @@ START_TEST(table_cuts_with_a_mark)
 }
 END_TEST
 
+START_TEST(a_last_column_may_go_on_below_itself)
+{
+	static const struct em_column wrapped[] = {
+		{ .title = "A" },
+		{ .title = "B", .wrap = true, .rank = 1, .shortest = 4 },
+	};
+	const struct em_cell cells[] = { { "a", EM_TONE_PLAIN },
+					 { "some more words", EM_TONE_PLAIN } };
+
+	start(em_writer_table_new, (struct em_term){ .width = 13 });
+	em_writer_table(w, wrapped, 2);
+	em_writer_row(w, cells);
+	finish("A  B\n"
+	       "a  some more\n"
+	       "   words\n");
+}
+END_TEST
+
+START_TEST(csv_has_names_and_exact_values)
+{
+	static const char *const paths[] = { "a", "b.c" };
+	json_t *list = json_loads("[{\"a\": \"x,\\\"y\\\"\\n\", \"b\": {\"c\": null}},"
+				  " {\"a\": 1.25, \"b\": {\"c\": true}}, 3]",
+				  0, NULL);
+
+	start(em_writer_csv_new, (struct em_term){ .tty = true, .color = true });
+	put_rows();
+	em_writer_records(w, list, paths, 2);
+	em_writer_records(w, list, paths, 0);
+	finish("a,b_c\r\n"
+	       "\"x,\"\"y\"\"?\",\r\n"
+	       "1.25,true\r\n"
+	       ",\r\n"
+	       "\r\n\r\n\r\n");
+	json_decref(list);
+}
+END_TEST
+
+START_TEST(lines_stand_in_rows_and_wrap)
+{
+	static const unsigned widths[] = { 4, 0 };
+	const struct em_cell cells[] = { { "a", EM_TONE_PLAIN },
+					 { "some more words", EM_TONE_PLAIN } };
+
+	start(em_writer_table_new, (struct em_term){ .width = 16 });
+	em_writer_line(w, cells, widths, 2);
+	finish("a     some more\n"
+	       "      words\n");
+}
+END_TEST
+
 START_TEST(a_person_is_told_what_is_left_out)
 {
 	start(em_writer_table_new, (struct em_term){ .width = 14, .tty = true });
@@ -147,6 +198,9 @@ int main(void)
 		return 77;
 	tcase_add_test(tcase, table_without_limit);
 	tcase_add_test(tcase, table_cuts_with_a_mark);
+	tcase_add_test(tcase, a_last_column_may_go_on_below_itself);
+	tcase_add_test(tcase, csv_has_names_and_exact_values);
+	tcase_add_test(tcase, lines_stand_in_rows_and_wrap);
 	tcase_add_test(tcase, a_person_is_told_what_is_left_out);
 	tcase_add_test(tcase, colour_only_where_wanted);
 	tcase_add_test(tcase, facts_go_on_below_themselves);
