@@ -22,16 +22,16 @@ daemon/drives |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h|sys
 daemon/alert  |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h daemon/drives/snapshot.h|systemd/ jansson curl/|
 daemon/jobs   |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h daemon/drives/snapshot.h|systemd/ jansson gnutls/|
 daemon/store  |lib/base/                                       |sqlite3                       |
-daemon/web    |lib/base/ lib/nvme/ daemon/drives/snapshot.h daemon/drives/history.h daemon/jobs/jobs.h daemon/store/store.h|microhttpd jansson gnutls/|
+daemon/web    |lib/base/ lib/nvme/ daemon/drives/snapshot.h daemon/drives/history.h daemon/drives/event_log.h daemon/drives/orders.h daemon/jobs/jobs.h daemon/store/store.h|microhttpd jansson gnutls/ zlib|
 daemon/main   |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/|systemd/ libeconf             |
 probe         |lib/base/                                       |liburing                      |
-client        |lib/base/ lib/nvme/                             |curl/ jansson                 |lib/base/log.h
+client        |lib/base/ lib/nvme/                             |curl/ jansson systemd/sd-bus.h|lib/base/log.h
 sim           |lib/base/                                       |umockdev                      |
 TABLE
 }
 
 # What counts as a library: everything that a package beside libc brings and that we use or might.
-libraries='libnvme nvme/ systemd/ libeconf gnutls/ sqlite3 microhttpd jansson curl/ liburing umockdev check.h json openssl/ glib gio/ libudev'
+libraries='zlib libnvme nvme/ systemd/ libeconf gnutls/ sqlite3 microhttpd jansson curl/ liburing umockdev check.h json openssl/ glib gio/ libudev'
 
 # begins_with HEADER PREFIX...
 begins_with() {

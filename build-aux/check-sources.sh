@@ -9,7 +9,7 @@ cd "$top" || exit 1
 
 # Files that people write; build directories and what autotools leave behind are not among them.
 sources() {
-	find . \( -name .git -o -name 'build' -o -name 'build-[!a]*' -o -name autom4te.cache \) -prune -o \
+	find . \( -name .git -o -name 'build' -o -name _build -o -name 'build-[!a]*' -o -name autom4te.cache \) -prune -o \
 		-type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.mk' -o -name '*.am' \
 		-o -name '*.ac' -o -name '*.sql' -o -name run -o -name bootstrap \) -print
 }

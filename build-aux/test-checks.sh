@@ -77,5 +77,11 @@ new_tree
 file daemon/store/x.c 'const char *q = "SELECT a FROM b";'
 expect 1 check-sources.sh "SQL in a C file"
 
+new_tree
+cp "$here/../.clang-format" "$tree"
+printf '%s\n' 'int   a;' >>"$tree/lib/base/a.h"
+sh "$here/check-format.sh" "$tree" >/dev/null 2>&1
+[ $? -eq 77 ] || expect 1 check-format.sh "a file laid out otherwise"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

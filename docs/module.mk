@@ -45,7 +45,7 @@ uninstall-local: $(option_files)
 # tables that it is made of. Run it after a change of a public name that is meant.
 document_programs = lib/nvme/fields-doc$(EXEEXT) daemon/options-doc$(EXEEXT) \
 	broker/options-doc$(EXEEXT) daemon/emberd$(EXEEXT) broker/ember-broker$(EXEEXT)
-build-aux/check-docs.log: $(document_programs)
+build-aux/check-docs.sh.log: $(document_programs)
 if TESTS_WANTED
 document_programs += tests/unit/main/print_schema$(EXEEXT)
 update_targets += update-contract
