@@ -21,20 +21,29 @@ static json_t *choices_schema(const struct em_param *param)
 			 em_schema_of_names(param->set), "minItems", 1);
 }
 
+static json_t *drive_schema(void)
+{
+	return json_pack("{s:s, s:i, s:[s, s]}", "type", "string", "minLength", 1, "examples",
+			 "nvme0", "SH222100530");
+}
+
 static json_t *param_schema(const struct em_param *param)
 {
 	char min[64], max[64], range[160];
 
 	switch (param->type) {
 	case EM_PARAM_NAME:
-		return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[a-z0-9_]+$");
+		return json_pack("{s:s, s:s, s:[s]}", "type", "string", "pattern", "^[a-z0-9_]+$",
+				 "examples", "temperature_celsius");
 	case EM_PARAM_TIME:
-		return em_schema_of_type("string", false);
+		return json_pack("{s:s, s:[s, s, s, s]}", "type", "string", "examples",
+				 "2026-10-25T02:30:00Z", "1792888200", "-15min", "now");
 	case EM_PARAM_DURATION:
 		snprintf(range, sizeof(range), "from %s to %s",
 			 em_duration_format(min, sizeof(min), param->min),
 			 em_duration_format(max, sizeof(max), param->max));
-		return json_pack("{s:s, s:s}", "type", "string", "x-range", range);
+		return json_pack("{s:s, s:s, s:[s, s]}", "type", "string", "x-range", range,
+				 "examples", "5min", "1d");
 	case EM_PARAM_UINT:
 		return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum",
 				 (json_int_t)param->min, "maximum", (json_int_t)param->max);
@@ -45,7 +54,7 @@ static json_t *param_schema(const struct em_param *param)
 	case EM_PARAM_CHOICES:
 		return choices_schema(param);
 	case EM_PARAM_DRIVE:
-		return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
+		return drive_schema();
 	case EM_PARAM_CURSOR:
 		return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[0-9a-f]+$");
 	case EM_PARAM_LABEL:
@@ -83,18 +92,17 @@ static json_t *parameter_json(const char *name, const char *in, bool required, c
 
 static void add_path_param(json_t *list, const struct em_route *route)
 {
+	static const char drive_help[] =
+		"The drive's id, serial or device name, or the beginning of an id or serial that "
+		"no other drive shares.";
 	const char *name = em_route_path_param(route);
+	bool drive = name && !strcmp(name, "id");
 
-	if (!name)
-		return;
-	json_array_append_new(
-		list, parameter_json(name, "path", true,
-				     strcmp(name, "id")
-					     ? "The token's id."
-					     : "The drive's id, serial or device name, or the "
-					       "beginning of an id or serial that no other drive "
-					       "shares.",
-				     em_schema_of_type("string", false)));
+	if (name)
+		json_array_append_new(
+			list, parameter_json(
+				      name, "path", true, drive ? drive_help : "The token's id.",
+				      drive ? drive_schema() : em_schema_of_type("string", false)));
 }
 
 static void add_header_params(json_t *list, const struct em_route *route)

@@ -313,6 +313,26 @@ START_TEST(promtool_is_content)
 }
 END_TEST
 
+START_TEST(what_is_no_drives)
+{
+	uint64_t events[EM_EVENT_KIND_COUNT] = { [EM_EVENT_KIND_DRIVE_REMOVED] = 3 };
+	struct em_buf buf;
+
+	em_buf_init(&buf, EM_REPLY_MAX);
+	em_metrics_write_service(events, NOW_US, &buf);
+	ck_assert(has_line(buf.data, "# TYPE ember_events_total counter"));
+	ck_assert(has_line(buf.data, "ember_events_total{kind=\"drive-removed\"} 3"));
+	ck_assert(has_line(buf.data, "ember_events_total{kind=\"broker\"} 0"));
+	ck_assert(has_line(buf.data, "ember_certificate_expiry_timestamp_seconds 1792888200"));
+	em_buf_done(&buf);
+	/* What is not known or not there has no sample. */
+	em_buf_init(&buf, EM_REPLY_MAX);
+	em_metrics_write_service(NULL, 0, &buf);
+	ck_assert_uint_eq(buf.len, 0);
+	em_buf_done(&buf);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("all");
@@ -331,5 +351,6 @@ int main(void)
 	tcase_add_test(tc, no_drives);
 	tcase_add_test(tc, rows_fit_the_format);
 	tcase_add_test(tc, promtool_is_content);
+	tcase_add_test(tc, what_is_no_drives);
 	return run_tests(tc);
 }
