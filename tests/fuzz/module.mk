@@ -7,6 +7,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/drives \
 	tests/fuzz/routes \
 	tests/fuzz/http \
+	tests/fuzz/headers \
 	tests/fuzz/tokens \
 	tests/fuzz/emberd_conf \
 	tests/fuzz/broker_conf \
@@ -44,6 +45,10 @@ tests_fuzz_http_SOURCES = tests/fuzz/http.c $(fuzz_drive)
 tests_fuzz_http_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_http_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_http_LDADD = $(fuzz_web_libs)
+tests_fuzz_headers_SOURCES = tests/fuzz/headers.c $(fuzz_base)
+tests_fuzz_headers_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_headers_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_headers_LDADD = $(fuzz_web_libs)
 tests_fuzz_tokens_SOURCES = tests/fuzz/tokens.c $(fuzz_drive)
 tests_fuzz_tokens_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_tokens_LDFLAGS = $(fuzz_ldflags)

@@ -136,6 +136,15 @@ def http():
     yield b"GET /v1/events HTTP/1.0\r\nAccept: application/json\r\nIf-None-Match: \"x\"\r\n\r\n"
 
 
+def headers():
+    values = ["gzip, br;q=0.5, *;q=0", "gzip;q=0.000", "text/event-stream, */*;q=0.1", "*",
+              '"abc", W/"def"', "127.0.0.1:9980", "[::1]:9980", "localhost:9980",
+              "http://localhost:9980", "", "text/event-stream; charset=utf-8;q=1.0"]
+    for one in values:
+        for other in ("localhost:9980", "http://127.0.0.1:9980"):
+            yield f"{one}\n{other}\n".encode() + b'{"at":1}' * 200
+
+
 def tokens():
     salt = int(re.search(r"#define SALT_BYTES\s+(\d+)", text_of("daemon/web/tokens.c"))[1])
     token = {"id": "0123456789abcdef", "name": "prometheus", "role": "viewer", "created_us": 1,
@@ -182,7 +191,7 @@ def words_of(*paths):
 
 def dictionary(name):
     numbers = {"0", "-1", "255", "65536", "4294967296", "18446744073709551616", "1e9", "0x10"}
-    if name in ("routes", "http"):
+    if name in ("routes", "http", "headers"):
         contract = json.loads(text_of("docs/openapi.json"))
         words = {part for path in contract["paths"] for part in path.split("/")}
         words |= {p["name"] + "=" for row in contract["paths"].values() for method in row.values()
