@@ -9,7 +9,7 @@ import time
 import bench
 
 ROUNDS = 2 if bench.QUICK else 5
-CLIENTS = 50
+CLIENTS = 40
 EVENTS = 5 if bench.QUICK else 20
 
 
@@ -98,7 +98,7 @@ def arrivals(socks, serial, deadline=10.0):
 
 
 def bench_events(report):
-    """From the kernel's word that a drive is gone to the last of fifty clients on the stream."""
+    """From the kernel's word that a drive is gone to the last of forty clients on the stream."""
     host = bench.Bench(bench.fleet(8))
     host.wait_all_read()
     socks = [subscribe(host.path("emberd.sock")) for _ in range(CLIENTS)]
