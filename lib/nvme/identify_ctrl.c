@@ -10,7 +10,13 @@
 
 #define REF "NVMe Base 2.0, Identify Controller data structure, "
 
+#define CAPSULES	  1792 /* IOCCSZ; the other facts of network transports follow it */
+#define CAPSULES_END	  1806
 #define POWER_STATE_SIZE  32
+#define IDLE_POWER	  16
+#define IDLE_SCALE	  18
+#define ACTIVE_POWER	  20
+#define ACTIVE_SCALE	  22
 #define POWER_FINE	  0x01 /* the maximum power is in 0.0001 W, not in 0.01 W */
 #define MICROWATTS_COARSE 10000
 #define MICROWATTS_FINE	  100
@@ -182,6 +188,11 @@ static const struct em_name rpmb_methods[] = {
 	EM_NAMES_END,
 };
 
+static const struct em_name fabrics_command_bits[] = {
+	{ 0, "disconnect" },
+	EM_NAMES_END,
+};
+
 static bool max_power(const uint8_t *state, size_t len, em_u128 *ret)
 {
 	uint32_t raw;
@@ -193,6 +204,58 @@ static bool max_power(const uint8_t *state, size_t len, em_u128 *ret)
 		return false;
 	*ret = raw * (state[3] & POWER_FINE ? MICROWATTS_FINE : MICROWATTS_COARSE);
 	return true;
+}
+
+/* On PCIe there are no capsules, and what is said of them is zero. */
+static bool has_capsules(const uint8_t *page, size_t len)
+{
+	return len >= CAPSULES_END && em_le32(page + CAPSULES) != 0;
+}
+
+static bool capsule_offset(const uint8_t *page, size_t len, em_u128 *ret)
+{
+	if (!has_capsules(page, len))
+		return false;
+	*ret = em_le16(page + CAPSULES + 8);
+	return true;
+}
+
+static bool controller_model(const uint8_t *page, size_t len, em_u128 *ret)
+{
+	if (!has_capsules(page, len))
+		return false;
+	*ret = page[CAPSULES + 10] & 1;
+	return true;
+}
+
+static bool fabrics_commands(const uint8_t *page, size_t len, em_u128 *ret)
+{
+	if (!has_capsules(page, len))
+		return false;
+	*ret = em_le16(page + CAPSULES + 12);
+	return true;
+}
+
+/* Idle and active power name their scale in two bits; 0 is "not reported", 3 reserved. */
+static bool scaled_power(const uint8_t *power, uint8_t scale, em_u128 *ret)
+{
+	uint32_t unit = scale >> 6 == 1 ? MICROWATTS_FINE : scale >> 6 == 2 ? MICROWATTS_COARSE : 0;
+
+	if (!unit)
+		return false;
+	*ret = em_le16(power) * unit;
+	return true;
+}
+
+static bool idle_power(const uint8_t *state, size_t len, em_u128 *ret)
+{
+	return len >= POWER_STATE_SIZE && scaled_power(state + IDLE_POWER, state[IDLE_SCALE], ret);
+}
+
+static bool active_power(const uint8_t *state, size_t len, em_u128 *ret)
+{
+	return len >= POWER_STATE_SIZE &&
+	       scaled_power(state + ACTIVE_POWER, state[ACTIVE_SCALE], ret);
 }
 
 static bool is_unused_power_state(const uint8_t *state)
@@ -264,6 +327,87 @@ static const struct em_field power_state_fields[] = {
 		.unit = "microseconds",
 		.help = "Longest time to leave the state; absent when not stated.",
 		.ref = REF "power state bytes 11:8",
+	},
+	{
+		.key = "relative_read_throughput",
+		.offset = 12,
+		.len = 1,
+		.type = EM_UINT,
+		.bits = 5,
+		.label = "Read rate",
+		.unit = "",
+		.help = "Read throughput in this state, as a rank among the states; 0 is best.",
+		.ref = REF "power state byte 12 bits 4:0",
+	},
+	{
+		.key = "relative_read_latency",
+		.offset = 13,
+		.len = 1,
+		.type = EM_UINT,
+		.bits = 5,
+		.label = "Read latency",
+		.unit = "",
+		.help = "Read latency in this state, as a rank among the states; 0 is best.",
+		.ref = REF "power state byte 13 bits 4:0",
+	},
+	{
+		.key = "relative_write_throughput",
+		.offset = 14,
+		.len = 1,
+		.type = EM_UINT,
+		.bits = 5,
+		.label = "Write rate",
+		.unit = "",
+		.help = "Write throughput in this state, as a rank among the states; 0 is best.",
+		.ref = REF "power state byte 14 bits 4:0",
+	},
+	{
+		.key = "relative_write_latency",
+		.offset = 15,
+		.len = 1,
+		.type = EM_UINT,
+		.bits = 5,
+		.label = "Write latency",
+		.unit = "",
+		.help = "Write latency in this state, as a rank among the states; 0 is best.",
+		.ref = REF "power state byte 15 bits 4:0",
+	},
+	{
+		.key = "idle_power_microwatts",
+		.offset = IDLE_POWER,
+		.len = 4,
+		.type = EM_UINT,
+		.flags = EM_DERIVED,
+		.derive = idle_power,
+		.label = "Idle power",
+		.unit = "microwatts",
+		.help = "Typical power of 30 idle seconds in this state; absent when not stated.",
+		.ref = REF "power state bytes 18:16",
+	},
+	{
+		.key = "active_power_microwatts",
+		.offset = ACTIVE_POWER,
+		.len = 4,
+		.type = EM_UINT,
+		.flags = EM_DERIVED,
+		.derive = active_power,
+		.label = "Active power",
+		.unit = "microwatts",
+		.help = "Largest average power of 10 seconds of the active workload in this state; "
+			"absent when not stated.",
+		.ref = REF "power state bytes 22:20",
+	},
+	{
+		.key = "active_power_workload",
+		.offset = ACTIVE_SCALE,
+		.len = 1,
+		.type = EM_UINT,
+		.bits = 3,
+		.flags = EM_ZERO_ABSENT,
+		.label = "Workload",
+		.unit = "",
+		.help = "Workload of the specification that active power was measured with.",
+		.ref = REF "power state byte 22 bits 2:0",
 	},
 };
 
@@ -1375,6 +1519,78 @@ static const struct em_field fields[] = {
 		.unit = "",
 		.help = "Qualified name of the NVM subsystem.",
 		.ref = REF "bytes 1023:768",
+	},
+	{
+		.key = "command_capsule_bytes",
+		.offset = 1792,
+		.len = 4,
+		.type = EM_UINT,
+		.flags = EM_ZERO_ABSENT,
+		.scale = 16,
+		.label = "Command capsule",
+		.unit = "bytes",
+		.help = "Largest command capsule of an I/O queue; absent on PCIe.",
+		.ref = REF "bytes 1795:1792",
+	},
+	{
+		.key = "response_capsule_bytes",
+		.offset = 1796,
+		.len = 4,
+		.type = EM_UINT,
+		.flags = EM_ZERO_ABSENT,
+		.scale = 16,
+		.label = "Response capsule",
+		.unit = "bytes",
+		.help = "Largest response capsule of an I/O queue; absent on PCIe.",
+		.ref = REF "bytes 1799:1796",
+	},
+	{
+		.key = "in_capsule_data_offset_bytes",
+		.offset = 1800,
+		.len = 2,
+		.type = EM_UINT,
+		.scale = 16,
+		.derive = capsule_offset,
+		.label = "In-capsule data",
+		.unit = "bytes",
+		.help = "Where data begin behind a command in its capsule; absent on PCIe.",
+		.ref = REF "bytes 1801:1800",
+	},
+	{
+		.key = "static_controller_model",
+		.offset = 1802,
+		.len = 1,
+		.type = EM_BOOL,
+		.bits = 1,
+		.derive = controller_model,
+		.label = "Static controllers",
+		.unit = "",
+		.help = "The subsystem makes its controllers beforehand, not for each host; absent "
+			"on PCIe.",
+		.ref = REF "byte 1802 bit 0",
+	},
+	{
+		.key = "capsule_sgl_descriptors_max",
+		.offset = 1803,
+		.len = 1,
+		.type = EM_UINT,
+		.flags = EM_ZERO_ABSENT,
+		.label = "SGL descriptors",
+		.unit = "",
+		.help = "Most data block descriptors in a capsule; absent when there is no limit.",
+		.ref = REF "byte 1803",
+	},
+	{
+		.key = "optional_fabrics_commands",
+		.offset = 1804,
+		.len = 2,
+		.type = EM_BITS,
+		.names = fabrics_command_bits,
+		.derive = fabrics_commands,
+		.label = "Fabrics commands",
+		.unit = "",
+		.help = "Optional commands of network transports; absent on PCIe.",
+		.ref = REF "bytes 1805:1804",
 	},
 };
 

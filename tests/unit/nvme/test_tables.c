@@ -116,6 +116,12 @@ static const struct place ctrl[] = {
 	PLACE(struct nvme_id_ctrl, maxdna, "domain_attachments_max"),
 	PLACE(struct nvme_id_ctrl, maxcna, "controller_attachments_max"),
 	PLACE(struct nvme_id_ctrl, subnqn, "subsystem_nqn"),
+	PLACE(struct nvme_id_ctrl, ioccsz, "command_capsule_bytes"),
+	PLACE(struct nvme_id_ctrl, iorcsz, "response_capsule_bytes"),
+	PLACE(struct nvme_id_ctrl, icdoff, "in_capsule_data_offset_bytes"),
+	PLACE(struct nvme_id_ctrl, fcatt, "static_controller_model"),
+	PLACE(struct nvme_id_ctrl, msdbd, "capsule_sgl_descriptors_max"),
+	PLACE(struct nvme_id_ctrl, ofcs, "optional_fabrics_commands"),
 };
 
 static const struct place smart[] = {
@@ -271,6 +277,11 @@ static const struct place power_state[] = {
 	PLACE(struct nvme_id_psd, enlat, "entry_latency_us"),
 	PLACE(struct nvme_id_psd, exlat, "exit_latency_us"),
 	PLACE(struct nvme_id_psd, flags, "non_operational"),
+	PLACE(struct nvme_id_psd, rrt, "relative_read_throughput"),
+	PLACE(struct nvme_id_psd, rrl, "relative_read_latency"),
+	PLACE(struct nvme_id_psd, rwt, "relative_write_throughput"),
+	PLACE(struct nvme_id_psd, rwl, "relative_write_latency"),
+	PLACE(struct nvme_id_psd, apws, "active_power_workload"),
 };
 
 static const struct place lba_format[] = {
