@@ -210,7 +210,7 @@ static bool pass_body(struct exchange *exchange)
 		return false;
 	}
 	if (em_buf_failed(&exchange->body)) {
-		em_reply_problem(&exchange->reply, &exchange->call, 503, "Memory is short.");
+		em_reply_problem(&exchange->reply, &exchange->call, 500, "Memory is short.");
 		return false;
 	}
 	exchange->call.body = exchange->body.data;
