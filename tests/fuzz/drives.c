@@ -17,6 +17,7 @@
 #include "daemon/web/metrics.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
+#include "lib/base/le.h"
 #include "lib/base/log.h"
 #include "lib/ipc/proto.h"
 #include "tests/fuzz/fuzz.h"
@@ -27,6 +28,7 @@
 #define REQUESTS_MAX 128
 #define TURNS_MAX    16
 #define HANDLES	     4
+#define DATA_SIZE    (EM_IPC_INLINE_MAX + 1)
 
 struct scene {
 	sd_event *event;
@@ -120,20 +122,128 @@ static void tell_event(struct scene *scene, struct fuzz_input *in)
 	say(scene, &message);
 }
 
+static void fill_identify(uint8_t page, uint8_t *data)
+{
+	static const uint8_t capacity[8] = { 0, 0, 0, 1 };
+
+	switch (page) {
+	case 0: /* a namespace: size, capacity, use, 512-byte blocks */
+		for (unsigned i = 0; i < 3; i++)
+			memcpy(data + i * sizeof(capacity), capacity, sizeof(capacity));
+		data[130] = 9;
+		return;
+	case 1: /* the controller: VER, OACS, FRMW, LPA, ELPE, NN, SANICAP */
+		memcpy(data + 4, "SN1", 3);
+		memcpy(data + 24, "MODEL", 5);
+		memcpy(data + 64, "0101", 4);
+		em_put_le32(data + 80, EM_VER(2, 0));
+		data[256] = 0x1f;
+		data[260] = 0x17;
+		data[261] = 0x0f;
+		data[262] = 3;
+		data[328] = 7;
+		em_put_le32(data + 516, 8);
+		return;
+	case 2: /* active namespaces */
+		em_put_le32(data, 1);
+		em_put_le32(data + 4, 7);
+		return;
+	default:
+		return;
+	}
+}
+
+static void fill_log(uint8_t page, uint8_t *data)
+{
+	switch (page) {
+	case 2:
+		em_put_le16(data + 1, 310);
+		data[3] = 100;
+		return;
+	case 3:
+		data[0] = 1;
+		memcpy(data + 8, "0101", 4);
+		return;
+	case 5: /* a few commands, the self-test among them */
+		data[4 * 0x02] = data[4 * 0x06] = data[4 * 0x14] = 1;
+		return;
+	default:
+		return;
+	}
+}
+
+/* What a drive would say that is well; data has DATA_SIZE zero bytes. */
+static void fill(const struct em_ipc_request *request, uint8_t *data)
+{
+	if (request->op == EM_OP_IDENTIFY)
+		fill_identify(request->page, data);
+	else if (request->op == EM_OP_GET_LOG)
+		fill_log(request->page, data);
+}
+
+static uint8_t *new_data(void)
+{
+	uint8_t *data = calloc(1, DATA_SIZE);
+
+	fuzz_check(data);
+	return data;
+}
+
+static struct em_ipc_request take_request(struct scene *scene, unsigned place)
+{
+	struct em_ipc_request request = { 0 };
+
+	if (!scene->request_count)
+		return request;
+	place %= scene->request_count;
+	request = scene->requests[place];
+	scene->requests[place] = scene->requests[--scene->request_count];
+	return request;
+}
+
+/* Everything that is asked is answered as by drives that are well. */
+static void answer_all(struct scene *scene)
+{
+	while (scene->request_count) {
+		struct em_ipc_request request = take_request(scene, 0);
+		em_cleanup(em_freep) uint8_t *data = new_data();
+		struct em_ipc_message message = { .kind = EM_IPC_REPLY };
+
+		fill(&request, data);
+		message.reply.id = request.id;
+		message.reply.drive = request.drive;
+		message.reply.answer = EM_ANSWER_DONE;
+		message.reply.data_len = request.len;
+		message.reply.data = request.len ? data : NULL;
+		message.reply.data_fd = -1;
+		say(scene, &message);
+	}
+}
+
+/* Good data, some of which the input changes. */
+static void spoil(struct em_ipc_reply *reply, struct fuzz_input *in, uint8_t *data)
+{
+	size_t at = fuzz_u16(in), room, len;
+	const uint8_t *bytes;
+
+	if (!reply->data_len)
+		return;
+	at %= reply->data_len;
+	room = reply->data_len - at;
+	bytes = fuzz_bytes(in, fuzz_u16(in) % (room + 1), &len);
+	if (len)
+		memcpy(data + at, bytes, len);
+	reply->data = data;
+}
+
 /* A lie is told one bit at a time: a wrong id, drive, length or a status where none belongs. */
 static void answer(struct scene *scene, struct fuzz_input *in, uint8_t lie)
 {
-	unsigned place = scene->request_count ? fuzz_u8(in) % scene->request_count : 0;
-	struct em_ipc_request request = scene->requests[place];
+	struct em_ipc_request request = take_request(scene, fuzz_u8(in));
 	struct em_ipc_message message = { .kind = EM_IPC_REPLY };
 	struct em_ipc_reply *reply = &message.reply;
-	em_cleanup(em_freep) uint8_t *data = calloc(1, EM_IPC_INLINE_MAX + 1);
-	size_t len;
-	const uint8_t *bytes;
+	em_cleanup(em_freep) uint8_t *data = new_data();
 
-	fuzz_check(data);
-	if (scene->request_count)
-		scene->requests[place] = scene->requests[--scene->request_count];
 	reply->id = request.id + (lie & 1);
 	reply->drive = lie & 2 ? fuzz_u8(in) : request.drive;
 	reply->answer = (enum em_answer)(fuzz_u8(in) % EM_ANSWER_COUNT);
@@ -143,13 +253,10 @@ static void answer(struct scene *scene, struct fuzz_input *in, uint8_t lie)
 	reply->data_fd = -1;
 	if (reply->answer == EM_ANSWER_DONE) {
 		reply->data_len = lie & 4 ? fuzz_u16(in) : request.len;
-		if (reply->data_len > EM_IPC_INLINE_MAX)
-			reply->data_len = EM_IPC_INLINE_MAX;
-		memset(data, lie & 8 ? 0xff : 0, reply->data_len);
-		bytes = fuzz_bytes(in, fuzz_u16(in) % (reply->data_len + 1), &len);
-		if (len)
-			memcpy(data, bytes, len);
-		reply->data = reply->data_len ? data : NULL;
+		fill(&request, data);
+		if (lie & 8)
+			memset(data, 0xff, DATA_SIZE);
+		spoil(reply, in, data);
 	}
 	say(scene, &message);
 }
@@ -189,7 +296,8 @@ static void step(struct scene *scene, struct fuzz_input *in)
 			em_closep(&scene->fd);
 		break;
 	case 7:
-		break; /* let it work */
+		answer_all(scene);
+		break;
 	}
 	turn(scene);
 }

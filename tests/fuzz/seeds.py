@@ -87,19 +87,21 @@ def told(handle, serial):
 
 def answered(data, answer=0, lie=0):
     step = bytes([4 | (8 if lie else 0) | lie << 4, 0, answer]) + bytes(4)
-    return step + struct.pack("<H", len(data)) + data
+    return step + struct.pack("<HH", 0, len(data)) + data
 
 
 def drives():
-    bodies = dumps()
-    identify = [body for body in bodies if len(body) > 1000] or bodies
+    bodies, well = dumps(), b"\7" * 12
     hello = told(0, b"SN1") + b"\2"
+    gone = bytes([0, 2 << 2]) + bytes(5)
     for body in bodies:
-        yield hello + answered(identify[0]) + answered(body) * 3 + b"\7"
+        yield hello + well + answered(body) * 3 + b"\7"
     yield hello + b"".join(answered(body) for body in bodies)
     yield hello + b"".join(answered(b"", answer) for answer in range(12))
-    yield hello + b"".join(answered(bodies[0], 0, lie) for lie in range(16))
-    yield hello + told(1, b"SN2") + b"\3\0\0\1\1\2\0" + b"\6" + b"\7" * 4 + hello
+    yield hello + well + b"".join(answered(bodies[0], 0, lie) for lie in range(16))
+    yield hello + well + told(1, b"SN2") + b"\3\0\0\1\1\2\0" + b"\7" * 4 + gone + hello + well
+    yield hello + well + told(1, b"SN1") + well + gone + told(2, b"SN1") + well
+    yield hello + well + b"\3\0\2" + b"\7" * 3 + b"\6" + b"\7" * 4
     yield hello + b"\x0e" + struct.pack("<H", 16) + packet(wire.KIND_SYNC, b"")
 
 
