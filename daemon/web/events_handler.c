@@ -255,6 +255,10 @@ static void answer_list(struct em_call *call, const struct em_event_filter *filt
 		return;
 	}
 	set_range(&list, call);
+	if (list.range.to_us && list.range.from_us > list.range.to_us) {
+		em_reply_problem(reply, call, 400, "since is after until.");
+		return;
+	}
 	if (!read_cursor(call, &list.range, reply))
 		return;
 	list.events = json_array();

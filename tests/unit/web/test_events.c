@@ -229,6 +229,7 @@ START_TEST(cursor_is_of_one_question)
 		 json_string_value(at(root, "next_cursor")));
 	json_decref(get(uri, 200));
 	json_decref(root);
+	json_decref(get("/v1/events?since=-1h&until=-2h", 400));
 }
 END_TEST
 
