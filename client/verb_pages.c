@@ -53,59 +53,195 @@ static void put_group_records(struct em_writer *w, const struct em_group *group,
 	em_writer_records(w, json_object_get(values, group->key), paths, count);
 }
 
+/* A number that stands for something: 0 is the admin queue, all ones are all namespaces. */
+static const char *named_number(const json_t *entry, const char *key, json_int_t special,
+				const char *name, char buf[EM_VIEW_SIZE])
+{
+	const json_t *value = json_object_get(entry, key);
+
+	if (json_is_integer(value) && json_integer_value(value) == special)
+		return name;
+	return em_view_scalar(value, buf);
+}
+
+static void put_error(struct em_writer *w, const json_t *entry)
+{
+	char number[EM_VIEW_SIZE], queue[EM_VIEW_SIZE], nsid[EM_VIEW_SIZE], lba[EM_VIEW_SIZE];
+	const char *text = em_json_text(entry, "status_text");
+	const struct em_cell cells[] = {
+		{ em_view_scalar(json_object_get(entry, "error_count"), number), EM_TONE_STRONG },
+		{ named_number(entry, "sqid", 0, "admin", queue), EM_TONE_PLAIN },
+		{ em_json_text(entry, "cmdid"), EM_TONE_PLAIN },
+		{ named_number(entry, "nsid", UINT32_MAX, "all", nsid), EM_TONE_PLAIN },
+		{ em_view_scalar(json_object_get(entry, "lba"), lba), EM_TONE_PLAIN },
+		{ text ? text : em_json_text(entry, "status"), EM_TONE_PLAIN },
+	};
+
+	em_writer_row(w, cells);
+}
+
+/* What tells a person most; --json and --csv have all of an entry. */
+static void put_errors(struct em_writer *w, const json_t *entries)
+{
+	static const struct em_column columns[] = {
+		{ .title = "Error", .right = true },
+		{ .title = "Queue", .right = true, .rank = 3 },
+		{ .title = "Command", .rank = 4 },
+		{ .title = "Namespace", .right = true, .rank = 2 },
+		{ .title = "Block", .right = true, .rank = 1 },
+		{ .title = "Status", .wrap = true, .rank = 1, .shortest = 16 },
+	};
+	const json_t *entry;
+	size_t i;
+
+	em_writer_table(w, columns, EM_COUNT(columns));
+	json_array_foreach(entries, i, entry) put_error(w, entry);
+}
+
 enum em_exit em_verb_errors(struct em_client *client)
 {
-	const struct em_page *page = em_page_find("errors");
+	const struct em_page *page = em_pages[EM_PAGE_ERRORS];
+	const struct em_group *group = &page->groups[0];
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
 	enum em_exit code = load(client, page->key, &doc);
 	const json_t *values = json_object_get(doc.root, "values");
-	const struct em_group *group = &page->groups[0];
+	const json_t *entries = json_object_get(values, group->key);
 	struct em_writer *w = client->writer;
-	double unused = 0;
-	char line[EM_VIEW_SIZE];
 
 	if (code != EM_EXIT_OK)
 		return code;
 	put_group_records(w, group, values);
 	if (!put_head(w, page, doc.root))
 		return EM_EXIT_OK;
-	if (json_array_size(json_object_get(values, group->key)) == 0) {
+	if (json_array_size(entries) > 0)
+		put_errors(w, entries);
+	else
 		put_note(w, "The error log is empty.");
-		return EM_EXIT_OK;
-	}
-	em_view_group(w, group, values, (size_t)-1);
-	if (group->unused_key && em_json_number(values, group->unused_key, &unused) && unused > 0) {
-		snprintf(line, sizeof(line), "Room for %.0f more.", unused);
-		put_note(w, line);
-	}
 	return EM_EXIT_OK;
+}
+
+/* "data, namespace list": what the command may change. */
+static const char *view_changes(const json_t *entry, char buf[EM_VIEW_SIZE])
+{
+	static const struct {
+		const char *key, *words;
+	} changes[] = {
+		{ "changes_data", "data" },
+		{ "changes_namespace_capability", "namespace format" },
+		{ "changes_namespace_inventory", "namespace list" },
+		{ "changes_controller_capability", "controller" },
+	};
+	size_t used = 0;
+
+	for (size_t i = 0; i < EM_COUNT(changes); i++)
+		if (em_json_true(entry, changes[i].key))
+			used += (size_t)snprintf(buf + used, EM_VIEW_SIZE - used, "%s%s",
+						 used > 0 ? ", " : "", changes[i].words);
+	return used > 0 ? buf : NULL;
+}
+
+static const char *view_submission(const json_t *entry, char buf[EM_VIEW_SIZE])
+{
+	const char *submission = em_json_text(entry, "submission");
+
+	if (!submission || strcmp(submission, "none") == 0)
+		return NULL;
+	if (strcmp(submission, "same_namespace") == 0)
+		return "nothing else on its namespace";
+	if (strcmp(submission, "any_namespace") == 0)
+		return "nothing else on the drive";
+	snprintf(buf, EM_VIEW_SIZE, "%s", submission);
+	return buf;
+}
+
+static void put_effect(struct em_writer *w, const json_t *entry)
+{
+	char opcode[16] = "", changes[EM_VIEW_SIZE], beside[EM_VIEW_SIZE];
+	const char *what = view_changes(entry, changes);
+	const json_t *number = json_object_get(entry, "opcode");
+	const struct em_cell cells[] = {
+		{ opcode, EM_TONE_PLAIN },
+		{ em_json_text(entry, "name"), EM_TONE_STRONG },
+		{ what, what ? EM_TONE_WARN : EM_TONE_PLAIN },
+		{ view_submission(entry, beside), EM_TONE_PLAIN },
+	};
+
+	if (json_is_integer(number))
+		snprintf(opcode, sizeof(opcode), "0x%02llx", json_integer_value(number));
+	em_writer_row(w, cells);
+}
+
+static void put_effects(struct em_writer *w, const char *title, const json_t *commands)
+{
+	static const struct em_column columns[] = {
+		{ .title = "Code" },
+		{ .title = "Command", .rank = 1, .shortest = 12 },
+		{ .title = "Changes", .rank = 2, .shortest = 12 },
+		{ .title = "Beside it", .wrap = true, .rank = 3, .shortest = 12 },
+	};
+	const json_t *entry;
+	size_t i;
+
+	if (json_array_size(commands) == 0)
+		return;
+	em_writer_heading(w, title, (struct em_cell){ 0 });
+	em_writer_table(w, columns, EM_COUNT(columns));
+	json_array_foreach(commands, i, entry) put_effect(w, entry);
+}
+
+/* One list for CSV: a column tells which set of commands each belongs to. */
+static json_t *join_groups(const struct em_page *page, const json_t *values)
+{
+	json_t *all = json_array(), *entry;
+	size_t i;
+
+	for (unsigned g = 0; all && g < page->group_count; g++) {
+		json_array_foreach(json_object_get(values, page->groups[g].key), i, entry)
+		{
+			if (json_is_object(entry))
+				json_object_set_new(entry, "set", json_string(page->groups[g].key));
+			json_array_append(all, entry);
+		}
+	}
+	return all;
 }
 
 enum em_exit em_verb_effects(struct em_client *client)
 {
-	const struct em_page *page = em_page_find("effects");
+	static const char *const paths[] = {
+		"set",
+		"opcode",
+		"name",
+		"changes_data",
+		"changes_namespace_capability",
+		"changes_namespace_inventory",
+		"changes_controller_capability",
+		"submission",
+		"uuid_selection",
+		"scope",
+	};
+	const struct em_page *page = em_pages[EM_PAGE_EFFECTS];
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
 	enum em_exit code = load(client, page->key, &doc);
 	const json_t *values = json_object_get(doc.root, "values");
 	struct em_writer *w = client->writer;
-	bool valid;
+	json_t *all;
 
 	if (code != EM_EXIT_OK)
 		return code;
-	valid = put_head(w, page, doc.root);
-	for (unsigned i = 0; i < page->group_count; i++) {
-		const struct em_group *group = &page->groups[i];
-
-		put_group_records(w, group, values);
-		if (valid && json_array_size(json_object_get(values, group->key)) > 0)
-			em_view_group(w, group, values, (size_t)-1);
-	}
+	all = join_groups(page, values);
+	em_writer_records(w, all, paths, EM_COUNT(paths));
+	json_decref(all);
+	if (!put_head(w, page, doc.root))
+		return EM_EXIT_OK;
+	put_effects(w, "Admin commands", json_object_get(values, "admin_commands"));
+	put_effects(w, "I/O commands", json_object_get(values, "io_commands"));
 	return EM_EXIT_OK;
 }
 
 enum em_exit em_verb_sanitize(struct em_client *client)
 {
-	const struct em_page *page = em_page_find("sanitize");
+	const struct em_page *page = em_pages[EM_PAGE_SANITIZE];
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
 	enum em_exit code = load(client, page->key, &doc);
 	struct em_writer *w = client->writer;
@@ -113,6 +249,6 @@ enum em_exit em_verb_sanitize(struct em_client *client)
 	if (code != EM_EXIT_OK)
 		return code;
 	if (put_head(w, page, doc.root))
-		em_view_page(w, page, json_object_get(doc.root, "values"));
+		em_view_page(w, page, json_object_get(doc.root, "values"), false);
 	return EM_EXIT_OK;
 }

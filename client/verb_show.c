@@ -210,7 +210,7 @@ static void put_paths(struct em_writer *w, const json_t *drive)
 static void put_smart(struct em_writer *w, const json_t *drive, const json_t *doc)
 {
 	if (put_page_head(w, "Health", drive, doc))
-		em_view_page(w, em_pages[EM_PAGE_SMART], json_object_get(doc, "values"));
+		em_view_page(w, em_pages[EM_PAGE_SMART], json_object_get(doc, "values"), true);
 }
 
 static void put_firmware(struct em_writer *w, const json_t *drive, const json_t *doc)

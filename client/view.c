@@ -262,7 +262,8 @@ static void put_absent(struct em_writer *w, struct absent *absent)
 	em_buf_done(&absent->line);
 }
 
-void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values)
+void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values,
+		  bool history)
 {
 	struct absent absent = { 0 };
 	char buf[EM_VIEW_SIZE];
@@ -272,8 +273,7 @@ void em_view_page(struct em_writer *w, const struct em_page *page, const json_t 
 		const struct em_field *field = &page->fields[i];
 		const char *text = em_view_value(field, values, w->term.utf8, buf);
 
-		/* What has no history is told better by another row. */
-		if (field->flags & EM_NO_HISTORY)
+		if (history && (field->flags & EM_NO_HISTORY))
 			continue;
 		if (!text) {
 			add_absent(&absent, field);

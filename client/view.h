@@ -60,9 +60,12 @@ bool em_view_is_overdue(const json_t *object, double interval_seconds);
 bool em_view_page_head(struct em_writer *w, const char *title, const json_t *doc, const char *state,
 		       double interval_seconds);
 
-/* All fields of the page that a person wants, and in one line those that the drive does not give.
+/*
+ * The fields of the page, and in one line those that the drive does not give. history: those alone
+ * that have one, where another row tells better what has none.
  */
-void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values);
+void em_view_page(struct em_writer *w, const struct em_page *page, const json_t *values,
+		  bool history);
 
 /* A repeated part as a table; columns that no entry fills are left out. At most max entries. */
 void em_view_group(struct em_writer *w, const struct em_group *group, const json_t *values,
