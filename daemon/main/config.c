@@ -19,6 +19,8 @@
 #define FILES_MAX      256
 #define DRIVE_PREFIX   "drive "
 #define BLANKS	       " \t\r\n"
+/* Where the rows of a section that drives may override begin. */
+#define PER_DRIVE_OFFSET offsetof(struct em_config, drives.intervals)
 
 /* One "key = value" of a file. */
 struct setting {
@@ -238,8 +240,7 @@ static char *value_at(struct em_config *config, const struct setting *setting,
 
 	if (!override)
 		return (char *)config + offset;
-	return (char *)&override->intervals +
-	       (offset - offsetof(struct em_config, drives.intervals));
+	return (char *)&override->intervals + (offset - PER_DRIVE_OFFSET);
 }
 
 static struct em_poll_override *find_override(struct em_config *config, const char *serial)
@@ -537,4 +538,46 @@ int em_config_set(struct em_config *config, const char *section, const char *key
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static void print_section(const struct em_config *config, const char *name, struct em_buf *out)
+{
+	char value[EM_OPTION_VALUE_SIZE];
+
+	em_buf_addf(out, "[%s]\n", name);
+	for (unsigned i = 0; i < em_option_count; i++) {
+		if (strcmp(em_options[i].section, name) != 0)
+			continue;
+		em_option_format(&em_options[i], (const char *)config + em_options[i].offset,
+				 value);
+		em_buf_addf(out, "%s=%s\n", em_options[i].key, value);
+	}
+}
+
+/* What is as for all drives is left out. */
+static void print_override(const struct em_config *config, const struct em_poll_override *override,
+			   struct em_buf *out)
+{
+	const char *own = (const char *)&override->intervals;
+	char common[EM_OPTION_VALUE_SIZE], value[EM_OPTION_VALUE_SIZE];
+
+	em_buf_addf(out, "[drive %s]\n", override->serial);
+	for (unsigned i = 0; i < em_option_count; i++) {
+		if (!em_option_section_find(em_options[i].section)->per_drive)
+			continue;
+		em_option_format(&em_options[i], (const char *)config + em_options[i].offset,
+				 common);
+		em_option_format(&em_options[i], own + (em_options[i].offset - PER_DRIVE_OFFSET),
+				 value);
+		if (strcmp(common, value) != 0)
+			em_buf_addf(out, "%s=%s\n", em_options[i].key, value);
+	}
+}
+
+void em_config_print(const struct em_config *config, struct em_buf *out)
+{
+	for (unsigned i = 0; i < em_option_section_count; i++)
+		print_section(config, em_option_sections[i].name, out);
+	for (unsigned i = 0; i < config->drives.override_count; i++)
+		print_override(config, &config->drives.overrides[i], out);
 }

@@ -15,6 +15,7 @@
  */
 #include <limits.h>
 #include "daemon/drives/drives.h"
+#include "lib/base/buf.h"
 
 #define EM_CONFIG_MESSAGE_SIZE 1024
 
@@ -41,3 +42,6 @@ struct em_config *em_config_free(struct em_config *config);
 /* One option from the command line, under the same checks; not for the per-drive ones. */
 int em_config_set(struct em_config *config, const char *section, const char *key, const char *value,
 		  char message[EM_CONFIG_MESSAGE_SIZE]);
+
+/* A file that says the same: every option, and what drives have of their own. */
+void em_config_print(const struct em_config *config, struct em_buf *out);

@@ -89,6 +89,26 @@ int em_daemon_check(const struct em_daemon_options *options)
 	return r;
 }
 
+/* Far above what EM_DRIVES_MAX drives with options of their own can take. */
+#define PRINT_MAX (16u << 20)
+
+int em_daemon_print(const struct em_daemon_options *options)
+{
+	em_cleanup(em_config_freep) struct em_config *config = NULL;
+	struct em_buf text;
+	int r = load_config(options, &config);
+
+	if (r < 0)
+		return r;
+	em_buf_init(&text, PRINT_MAX);
+	em_config_print(config, &text);
+	if (em_buf_failed(&text) || fwrite(text.data, 1, text.len, stdout) != text.len ||
+	    fflush(stdout) != 0)
+		r = -EIO;
+	em_buf_done(&text);
+	return r;
+}
+
 /* ---- signals ----------------------------------------------------------------------------- */
 
 static void warn_fixed(const struct em_config *before, const struct em_config *after)

@@ -16,3 +16,5 @@ struct em_daemon_options {
 int em_daemon_run(const struct em_daemon_options *options);
 /* Reads the configuration and says what is wrong with it. */
 int em_daemon_check(const struct em_daemon_options *options);
+/* Likewise, and prints what it comes to. */
+int em_daemon_print(const struct em_daemon_options *options);

@@ -11,7 +11,16 @@
 #include "lib/base/log.h"
 
 enum { OPT_CONFIG = 'c', OPT_HELP = 'h', OPT_LONG = 256 };
-enum { OPT_BROKER = OPT_LONG, OPT_SOCKET, OPT_STATE, OPT_CHECK, OPT_PRINT, OPT_LEVEL, OPT_VERSION };
+enum {
+	OPT_BROKER = OPT_LONG,
+	OPT_SOCKET,
+	OPT_STATE,
+	OPT_CHECK,
+	OPT_PRINT,
+	OPT_DEFAULT,
+	OPT_LEVEL,
+	OPT_VERSION
+};
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
@@ -19,7 +28,8 @@ static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "state-directory", required_argument, NULL, OPT_STATE },
 	{ "check-config", no_argument, NULL, OPT_CHECK },
-	{ "print-default-config", no_argument, NULL, OPT_PRINT },
+	{ "print-config", no_argument, NULL, OPT_PRINT },
+	{ "print-default-config", no_argument, NULL, OPT_DEFAULT },
 	{ "log-level", required_argument, NULL, OPT_LEVEL },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -37,6 +47,7 @@ static const char usage[] =
 	"      --state-directory DIR where the history is kept\n"
 	"      --log-level LEVEL     error, warning, notice, info or debug\n"
 	"      --check-config        read the configuration, say what is wrong, and exit\n"
+	"      --print-config        read the configuration and print every option as it is\n"
 	"      --print-default-config\n"
 	"                            print a configuration file with every option explained\n"
 	"      --version, -h, --help\n"
@@ -57,7 +68,7 @@ static void print_default(void)
 	em_buf_done(&text);
 }
 
-enum action { RUN, CHECK, STOP, FAIL };
+enum action { RUN, CHECK, PRINT, STOP, FAIL };
 
 static enum action read_option(int option, struct em_daemon_options *ret)
 {
@@ -80,6 +91,8 @@ static enum action read_option(int option, struct em_daemon_options *ret)
 	case OPT_CHECK:
 		return CHECK;
 	case OPT_PRINT:
+		return PRINT;
+	case OPT_DEFAULT:
 		print_default();
 		return STOP;
 	case OPT_VERSION:
@@ -103,8 +116,8 @@ static enum action read_arguments(int argc, char **argv, struct em_daemon_option
 
 		if (wanted == STOP || wanted == FAIL)
 			return wanted;
-		if (wanted == CHECK)
-			action = CHECK;
+		if (wanted != RUN)
+			action = wanted;
 	}
 	if (optind < argc) {
 		fprintf(stderr, "emberd: unexpected argument '%s'\n", argv[optind]);
@@ -126,6 +139,8 @@ int main(int argc, char **argv)
 		return 2;
 	case CHECK:
 		return em_daemon_check(&wanted) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	case PRINT:
+		return em_daemon_print(&wanted) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	case RUN:
 		break;
 	}

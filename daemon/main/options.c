@@ -240,6 +240,36 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 	return -EINVAL;
 }
 
+static const char *level_name(int level)
+{
+	for (size_t i = 0; i < EM_COUNT(levels); i++)
+		if (levels[i].level == level)
+			return levels[i].name;
+	return "";
+}
+
+void em_option_format(const struct em_option *option, const void *target,
+		      char buf[EM_OPTION_VALUE_SIZE])
+{
+	switch (option->type) {
+	case EM_OPTION_PATH:
+	case EM_OPTION_LISTEN:
+	case EM_OPTION_NETWORK:
+	case EM_OPTION_NAME:
+		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", (const char *)target);
+		break;
+	case EM_OPTION_DURATION:
+		em_duration_format(buf, EM_OPTION_VALUE_SIZE, *(const uint64_t *)target);
+		break;
+	case EM_OPTION_LEVEL:
+		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", level_name(*(const int *)target));
+		break;
+	case EM_OPTION_TRANSPORT:
+		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", *(const bool *)target ? "pcie" : "all");
+		break;
+	}
+}
+
 static void add_range(struct em_buf *out, const struct em_option *option)
 {
 	char least[64], most[64];

@@ -54,6 +54,11 @@ const struct em_option *em_option_find(const char *section, const char *key);
 int em_option_parse(const struct em_option *option, const char *text, void *target,
 		    char reason[EM_OPTION_REASON_SIZE]);
 
+/* The value at target as it would be written; the opposite of em_option_parse(). */
+#define EM_OPTION_VALUE_SIZE 4352
+void em_option_format(const struct em_option *option, const void *target,
+		      char buf[EM_OPTION_VALUE_SIZE]);
+
 /* The file that shows every option, commented, with its default. */
 void em_options_print_file(struct em_buf *out);
 /* emberd.conf(5). */

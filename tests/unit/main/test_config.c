@@ -364,6 +364,33 @@ START_TEST(an_empty_file_is_a_file)
 }
 END_TEST
 
+/* Reading what was printed gives the same configuration. */
+START_TEST(what_is_printed_reads_the_same)
+{
+	struct em_buf first, second;
+
+	write_main("[http]\nlisten=[::1]:9980\nadmin_group=\n[drives]\ntransport=pcie\n"
+		   "[https]\nlisten=0.0.0.0:9443\n[log]\nlevel=debug\n[poll]\nsmart_interval=90s\n"
+		   "[drive S 1]\nerrors_interval=2h\n[drive S2]\nsmart_interval=1500ms\n");
+	load();
+	em_buf_init(&first, 1 << 20);
+	em_config_print(config, &first);
+	ck_assert_msg(strstr(first.data, "[drive S 1]\nerrors_interval=2h\n[drive S2]\n"), "%s",
+		      first.data);
+	write_main(first.data);
+	load();
+	em_buf_init(&second, 1 << 20);
+	em_config_print(config, &second);
+	ck_assert_str_eq(first.data, second.data);
+	ck_assert_uint_eq(config->drives.overrides[1].intervals.page_us[EM_PAGE_SMART], 1500000);
+	ck_assert_str_eq(config->admin_group, "");
+	ck_assert(config->drives.pcie_only);
+	ck_assert_int_eq(config->log_level, LOG_DEBUG);
+	em_buf_done(&first);
+	em_buf_done(&second);
+}
+END_TEST
+
 START_TEST(the_command_line_has_the_same_checks)
 {
 	ck_assert_int_eq(em_config_new(&config, NULL, false, message), 0);
@@ -394,6 +421,7 @@ int main(void)
 	tcase_add_test(tcase, only_loopback_is_listened_on);
 	tcase_add_test(tcase, strange_files_are_errors);
 	tcase_add_test(tcase, an_empty_file_is_a_file);
+	tcase_add_test(tcase, what_is_printed_reads_the_same);
 	tcase_add_test(tcase, the_command_line_has_the_same_checks);
 	return run_tests(tcase);
 }
