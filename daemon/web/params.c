@@ -8,7 +8,7 @@
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 
-#define NAMES_SIZE 480
+#define NAMES_SIZE 440
 
 static int find_param(const struct em_route *route, const char *name, bool in_body)
 {
@@ -126,60 +126,51 @@ static int read_arg(const struct em_param *param, int64_t now_us, struct em_arg 
 	return -EINVAL;
 }
 
-static void bad_arg(const struct em_call *call, const struct em_param *param,
-		    struct em_reply *reply)
+/* What the value must be, to stand behind "must be". */
+static void describe(const struct em_param *param, char *buf, size_t size)
 {
 	char min[64], max[64], names[NAMES_SIZE];
 
 	switch (param->type) {
 	case EM_PARAM_NAME:
-		em_reply_problem(reply, call, 400,
-				 "%s must be a name of lower-case letters, digits and underscores.",
-				 param->name);
+		snprintf(buf, size, "a name of lower-case letters, digits and underscores");
 		break;
 	case EM_PARAM_TIME:
-		em_reply_problem(reply, call, 400,
-				 "%s must be a time between 1970 and 9999: RFC 3339 like "
-				 "2026-10-25T02:30:00Z, seconds since 1970, now, or -15min.",
-				 param->name);
+		snprintf(buf, size,
+			 "a time between 1970 and 9999: RFC 3339 like "
+			 "2026-10-25T02:30:00Z, seconds since 1970, now, or -15min");
 		break;
 	case EM_PARAM_DURATION:
-		em_reply_problem(reply, call, 400,
-				 "%s must be a span of time from %s to %s, like 30s or 5min.",
-				 param->name, em_duration_format(min, sizeof(min), param->min),
-				 em_duration_format(max, sizeof(max), param->max));
+		snprintf(buf, size, "a span of time from %s to %s, like 30s or 5min",
+			 em_duration_format(min, sizeof(min), param->min),
+			 em_duration_format(max, sizeof(max), param->max));
 		break;
 	case EM_PARAM_UINT:
-		em_reply_problem(reply, call, 400, "%s must be a whole number from %llu to %llu.",
-				 param->name, (unsigned long long)param->min,
-				 (unsigned long long)param->max);
+		snprintf(buf, size, "a whole number from %llu to %llu",
+			 (unsigned long long)param->min, (unsigned long long)param->max);
 		break;
 	case EM_PARAM_BOOL:
-		em_reply_problem(reply, call, 400, "%s must be true or false.", param->name);
+		snprintf(buf, size, "true or false");
 		break;
 	case EM_PARAM_CHOICE:
 		list_names(param->set, names, sizeof(names));
-		em_reply_problem(reply, call, 400, "%s must be one of: %s.", param->name, names);
+		snprintf(buf, size, "one of: %s", names);
 		break;
 	case EM_PARAM_CHOICES:
 		list_names(param->set, names, sizeof(names));
-		em_reply_problem(reply, call, 400,
-				 "%s must be one or more, with commas between, of: %s.",
-				 param->name, names);
+		snprintf(buf, size, "one or more, with commas between, of: %s", names);
 		break;
 	case EM_PARAM_DRIVE:
-		em_reply_problem(reply, call, 400, "%s must name a drive.", param->name);
+		snprintf(buf, size, "the name of a drive");
 		break;
 	case EM_PARAM_CURSOR:
-		em_reply_problem(reply, call, 400,
-				 "%s must be the next_cursor of an earlier reply, as it was.",
-				 param->name);
+		snprintf(buf, size, "the next_cursor of an earlier reply, as it was");
 		break;
 	case EM_PARAM_LABEL:
-		em_reply_problem(reply, call, 400,
-				 "%s must be 1 to %llu printable ASCII characters, without a blank "
-				 "at either end.",
-				 param->name, (unsigned long long)param->max);
+		snprintf(buf, size,
+			 "1 to %llu printable ASCII characters, without a blank at "
+			 "either end",
+			 (unsigned long long)param->max);
 		break;
 	}
 }
@@ -187,9 +178,11 @@ static void bad_arg(const struct em_call *call, const struct em_param *param,
 static bool take_arg(struct em_call *call, unsigned index, struct em_reply *reply)
 {
 	const struct em_param *param = &call->route->params[index];
+	char wanted[NAMES_SIZE + 64];
 
 	if (read_arg(param, call->now_us, &call->args[index]) < 0) {
-		bad_arg(call, param, reply);
+		describe(param, wanted, sizeof(wanted));
+		em_reply_problem(reply, call, 400, "%s must be %s.", param->name, wanted);
 		return false;
 	}
 	call->args[index].given = true;

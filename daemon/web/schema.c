@@ -5,287 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/web/json.h"
-#include "daemon/web/route.h"
+#include "daemon/web/schema_objects.h"
 #include "lib/base/cleanup.h"
 
 #define SCHEMA_PREFIX "#/components/schemas/"
-
-enum kind {
-	STRING,
-	INTEGER,
-	NUMBER,
-	BOOLEAN,
-	TIME,
-	DECIMAL, /* digits of any number, as a string */
-	NAME,	 /* one of .set */
-	OBJECT,	 /* the schema named .of */
-};
-
-/* Members of the objects that are made by hand. */
-struct member {
-	const char *name;
-	enum kind kind;
-	bool list, null;
-	const struct em_name_set *set;
-	const char *of;
-	const char *constant; /* STRING: always this */
-	const char *help;
-};
-
-struct object {
-	const char *name;
-	const char *base;	      /* begins with the members of this one; NULL = none */
-	const struct member *members; /* ends with name NULL */
-};
-
-/* clang-format off */
-#define ID_MEMBERS                                                                                 \
-	{ "drive", STRING, .help = "Id of the drive." },                                           \
-	{ "device", STRING, .help = "Its present device name, like nvme0." },                      \
-	{ "serial", STRING, .help = "Its serial number." }
-#define READ_MEMBERS                                                                               \
-	{ "status", NAME, .set = &em_set_statuses,                                                 \
-	  .help = "How the last attempt to read it ended." },                                      \
-	{ "status_detail", STRING, .null = true, .help = "The same as a sentence." }
-#define ATTEMPT_MEMBER                                                                             \
-	{ "attempted_at", TIME, .null = true, .help = "When that was." }
-#define AGE_MEMBERS                                                                                \
-	{ "read_at", TIME, .null = true, .help = "When the values shown were read." },             \
-	{ "age_seconds", NUMBER, .null = true, .help = "How old the values shown are." }
-#define INTERVAL_MEMBER                                                                            \
-	{ "interval_seconds", NUMBER, .null = true, .help = "How often it is read; null: not." }
-#define STATE_MEMBER                                                                               \
-	{ "state", NAME, .set = &em_set_states, .help = "What the drive is doing." }
-#define VALID_MEMBER                                                                               \
-	{ "valid", BOOLEAN, .help = "False: there is no reading, and every value is null." }
-
-static const struct member problem_members[] = {
-	{ "type", STRING, .constant = "about:blank",
-	  .help = "Always about:blank: the status says it all." },
-	{ "title", STRING, .help = "The name of the status." },
-	{ "status", INTEGER, .help = "The HTTP status." },
-	{ "detail", STRING, .help = "What is wrong, and what to do next." },
-	{ "instance", STRING, .help = "The path that was asked for." },
-	{ 0 },
-};
-static const struct member health_members[] = {
-	{ "status", NAME, .set = &em_set_health,
-	  .help = "ok, or degraded: then reasons has at least one sentence." },
-	{ "reasons", STRING, .list = true, .help = "What keeps Ember from doing its work." },
-	{ "version", STRING, .help = "The version of Ember." },
-	{ "started_at", TIME, .help = "When emberd was started." },
-	{ "uptime_seconds", NUMBER, .help = "How long ago that was." },
-	{ "broker", OBJECT, .of = "health_broker", .help = "The connection to the broker." },
-	{ "store", OBJECT, .of = "health_store", .help = "The database." },
-	{ "drives", OBJECT, .of = "health_drives", .help = "Drives by state." },
-	{ "listeners", OBJECT, .list = true, .of = "listener", .help = "Where emberd listens." },
-	{ "certificate_expires_at", TIME, .null = true,
-	  .help = "Until when the certificate of the network listener is valid; null: none." },
-	{ 0 },
-};
-static const struct member health_broker_members[] = {
-	{ "connected", BOOLEAN, .help = "Whether emberd is connected to the broker." },
-	{ "requests_total", INTEGER, .help = "Requests sent to it since the start." },
-	{ 0 },
-};
-static const struct member health_store_members[] = {
-	{ "status", NAME, .set = &em_set_health,
-	  .help = "ok, or degraded: history cannot be written." },
-	{ "detail", STRING, .null = true, .help = "Why not." },
-	{ "queued", INTEGER, .help = "Rows that wait to be written." },
-	{ "written_total", INTEGER, .help = "Rows written since the start." },
-	{ "dropped_total", INTEGER, .help = "Rows lost since the start." },
-	{ 0 },
-};
-static const struct member health_drives_members[] = {
-	{ "total", INTEGER, .help = "All that Ember knows." },
-	{ 0 },
-};
-static const struct member listener_members[] = {
-	{ "kind", NAME, .set = &em_set_listeners,
-	  .help = "unix: this host, also to change things. tcp: this host, to read. https: the "
-		  "network, to read." },
-	{ "address", STRING, .help = "Path, or address and port." },
-	{ 0 },
-};
-#define CURSOR_MEMBER                                                                              \
-	{ "next_cursor", STRING, .null = true,                                                     \
-	  .help = "Where the next part begins (parameter cursor); null: this was the last." }
-static const struct member drives_members[] = {
-	{ "at", TIME, .help = "When this was answered." },
-	{ "drives", OBJECT, .list = true, .of = "summary",
-	  .help = "By device name; removed ones last." },
-	CURSOR_MEMBER,
-	{ 0 },
-};
-static const struct member summary_members[] = {
-	{ "id", STRING, .help = "Made from subsystem NQN and serial; stays with the drive." },
-	{ "device", STRING, .help = "The present device name, like nvme0." },
-	{ "serial", STRING, .help = "Serial number." },
-	{ "model", STRING, .null = true, .help = "Model." },
-	{ "firmware", STRING, .null = true, .help = "Revision of the running firmware." },
-	{ "subsystem_nqn", STRING, .null = true, .help = "NQN of the NVM subsystem." },
-	{ "address", STRING, .null = true, .help = "PCI address, or what the transport has." },
-	{ "transport", STRING, .null = true, .help = "pcie, tcp, …" },
-	{ "controller_id", STRING, .null = true, .help = "Controller id in its subsystem." },
-	STATE_MEMBER,
-	{ "state_since", TIME, .null = true, .help = "Since when." },
-	{ "state_detail", STRING, .null = true, .help = "Why, as a sentence." },
-	{ "last_answer_at", TIME, .null = true, .help = "When it last completed a command." },
-	{ "smart", OBJECT, .of = "summary_smart", .help = "The values that tell most." },
-	{ "capacity_bytes", DECIMAL, .null = true, .help = "All of its NVM." },
-	{ "controllers", OBJECT, .list = true, .of = "controller",
-	  .help = "The ways to it: its controllers. Mostly one; none while it is gone." },
-	{ 0 },
-};
-static const struct member controller_members[] = {
-	{ "device", STRING, .help = "Its device name." },
-	{ "address", STRING, .null = true, .help = "PCI address, or what the transport has." },
-	{ "transport", STRING, .null = true, .help = "pcie, tcp, …" },
-	{ "controller_id", STRING, .null = true, .help = "Its id in the subsystem." },
-	{ "state", STRING, .null = true, .help = "What Linux says of it: live, resetting, …" },
-	{ "active", BOOLEAN, .help = "True: the drive is read through this one." },
-	{ 0 },
-};
-static const struct member summary_smart_members[] = { AGE_MEMBERS, INTERVAL_MEMBER, VALID_MEMBER,
-							{ 0 } };
-static const struct member drive_members[] = {
-	{ "pages", OBJECT, .list = true, .of = "page_state", .help = "What is read of it." },
-	{ "namespaces", INTEGER, .list = true, .help = "Namespace ids, ascending." },
-	{ "polls", OBJECT, .of = "polls", .help = "The work that Ember has with it." },
-	{ 0 },
-};
-static const struct member page_state_members[] = {
-	{ "page", NAME, .set = &em_set_pages,
-	  .help = "The page; /v1/drives/{id}/PAGE has its values." },
-	READ_MEMBERS,
-	ATTEMPT_MEMBER,
-	AGE_MEMBERS,
-	INTERVAL_MEMBER,
-	{ 0 },
-};
-static const struct member polls_members[] = {
-	{ "commands_total", INTEGER, .help = "Commands sent since the start." },
-	{ "errors_total", INTEGER, .help = "Attempts that gave no reading." },
-	{ "misses", INTEGER, .help = "Commands without an answer, in a row." },
-	{ "last_duration_us", INTEGER, .help = "Microseconds the last completed command took." },
-	{ "events_total", INTEGER, .help = "Events heard from it." },
-	{ 0 },
-};
-static const struct member page_members[] = {
-	ID_MEMBERS,
-	STATE_MEMBER,
-	READ_MEMBERS,
-	ATTEMPT_MEMBER,
-	AGE_MEMBERS,
-	VALID_MEMBER,
-	{ 0 },
-};
-static const struct member namespaces_members[] = {
-	ID_MEMBERS,
-	STATE_MEMBER,
-	{ "list_read_at", TIME, .null = true, .help = "When the list of namespaces was read." },
-	{ "list_age_seconds", NUMBER, .null = true, .help = "How old the list is." },
-	{ "list_status", NAME, .set = &em_set_statuses,
-	  .help = "How the last attempt to read the list ended." },
-	{ "namespaces", OBJECT, .list = true, .of = "namespace", .help = "By namespace id." },
-	{ 0 },
-};
-static const struct member namespace_members[] = {
-	{ "nsid", INTEGER, .help = "Namespace id." },
-	READ_MEMBERS,
-	AGE_MEMBERS,
-	VALID_MEMBER,
-	{ 0 },
-};
-static const struct member history_members[] = {
-	ID_MEMBERS,
-	{ "field", STRING, .help = "Key of the value." },
-	{ "unit", STRING, .help = "Its unit; may be empty." },
-	{ "from", TIME, .help = "First moment." },
-	{ "to", TIME, .help = "The moment after the last." },
-	{ "step_seconds", NUMBER, .null = true, .help = "null: every reading." },
-	{ "points", OBJECT, .list = true, .of = "point", .help = "Oldest first." },
-	{ "truncated", BOOLEAN, .help = "True: there are more points than the limit." },
-	{ 0 },
-};
-static const struct member point_members[] = {
-	{ "at", TIME, .help = "When it was read." },
-	{ 0 },
-};
-
-static const struct member event_members[] = {
-	{ "id", DECIMAL, .help = "Ascends, and is never given twice." },
-	{ "at", TIME, .help = "When it was noticed." },
-	{ "kind", NAME, .set = &em_set_kinds, .help = "What happened." },
-	{ "change", BOOLEAN, .help = "True: it is also in /v1/changes." },
-	{ "drive", STRING, .null = true, .help = "Id of the drive; null: of none." },
-	{ "device", STRING, .null = true, .help = "Its device name then." },
-	{ "serial", STRING, .null = true, .help = "Its serial number." },
-	{ "nsid", INTEGER, .null = true, .help = "Namespace id; null: of none." },
-	{ "subject", STRING, .null = true, .help = "What of the drive, like slot 2." },
-	{ "old_value", STRING, .null = true, .help = "What it was; null: not known, or nothing." },
-	{ "new_value", STRING, .null = true, .help = "What it is; null: not known, or nothing." },
-	{ "summary", STRING, .help = "All of it as a sentence." },
-	{ 0 },
-};
-static const struct member events_members[] = {
-	{ "events", OBJECT, .list = true, .of = "event", .help = "In the order asked for." },
-	CURSOR_MEMBER,
-	{ "newest_id", DECIMAL, .null = true,
-	  .help = "Id of the newest of all events, wanted or not: where a stream may begin." },
-	{ 0 },
-};
-static const struct member refresh_members[] = {
-	{ "drive", STRING, .help = "Id of the drive." },
-	{ "requested_at", TIME, .help = "Pages attempted after this moment were read for it." },
-	{ "pages", NAME, .list = true, .set = &em_set_pages, .help = "What is being read." },
-	{ 0 },
-};
-static const struct member tokens_members[] = {
-	{ "tokens", OBJECT, .list = true, .of = "token", .help = "Oldest first." },
-	{ 0 },
-};
-static const struct member token_members[] = {
-	{ "id", STRING, .help = "Its public part." },
-	{ "name", STRING, .help = "What it is for." },
-	{ "role", NAME, .set = &em_set_roles, .help = "What its holder may do." },
-	{ "created_at", TIME, .help = "When it was made." },
-	{ "expires_at", TIME, .null = true, .help = "Until when it is valid; null: for ever." },
-	{ "last_used_at", TIME, .null = true, .help = "When it was last used; null: never." },
-	{ 0 },
-};
-static const struct member new_token_members[] = {
-	{ "token", STRING, .help = "The secret: Authorization: Bearer and this." },
-	{ 0 },
-};
-
-static const struct object objects[] = {
-	{ "problem", NULL, problem_members },
-	{ "health", NULL, health_members },
-	{ "health_broker", NULL, health_broker_members },
-	{ "health_store", NULL, health_store_members },
-	{ "health_drives", NULL, health_drives_members },
-	{ "drives", NULL, drives_members },
-	{ "summary", NULL, summary_members },
-	{ "summary_smart", NULL, summary_smart_members },
-	{ "drive", "summary", drive_members },
-	{ "page_state", NULL, page_state_members },
-	{ "polls", NULL, polls_members },
-	{ "namespaces", NULL, namespaces_members },
-	{ "namespace", NULL, namespace_members },
-	{ "history", NULL, history_members },
-	{ "point", NULL, point_members },
-	{ "listener", NULL, listener_members },
-	{ "controller", NULL, controller_members },
-	{ "event", NULL, event_members },
-	{ "events", NULL, events_members },
-	{ "refresh", NULL, refresh_members },
-	{ "tokens", NULL, tokens_members },
-	{ "token", NULL, token_members },
-	{ "new_token", "token", new_token_members },
-};
-/* clang-format on */
 
 #define DECIMAL_PATTERN "^-?[0-9]+$"
 
@@ -337,36 +60,36 @@ json_t *em_schema_of_names(const struct em_name_set *set)
 	return json_pack("{s:s, s:o}", "type", "string", "enum", list);
 }
 
-static json_t *member_schema(const struct member *member)
+static json_t *member_schema(const struct em_member *member)
 {
 	switch (member->kind) {
-	case STRING:
+	case EM_M_STRING:
 		if (member->constant)
 			return json_pack("{s:s, s:s}", "type", "string", "const", member->constant);
 		return em_schema_of_type("string", member->null);
-	case INTEGER:
+	case EM_M_INTEGER:
 		return em_schema_of_type("integer", member->null);
-	case NUMBER:
+	case EM_M_NUMBER:
 		return em_schema_of_type("number", member->null);
-	case BOOLEAN:
+	case EM_M_BOOLEAN:
 		return em_schema_of_type("boolean", member->null);
-	case TIME:
+	case EM_M_TIME:
 		return json_pack("{s:o, s:s}", "type", type_json("string", member->null), "format",
 				 "date-time");
-	case DECIMAL:
+	case EM_M_DECIMAL:
 		return json_pack("{s:o, s:s}", "type", type_json("string", member->null), "pattern",
 				 DECIMAL_PATTERN);
-	case NAME:
+	case EM_M_NAME:
 		return em_schema_of_names(member->set);
-	case OBJECT:
+	case EM_M_OBJECT:
 		return em_schema_reference(member->of);
 	}
 	return NULL;
 }
 
-static int put_members(json_t *object, const struct member *members)
+static int put_members(json_t *object, const struct em_member *members)
 {
-	for (const struct member *m = members; m->name; m++) {
+	for (const struct em_member *m = members; m->name; m++) {
 		json_t *schema = member_schema(m);
 
 		if (m->list)
@@ -487,11 +210,11 @@ static json_t *values_schema(const struct em_page *page)
 	return NULL;
 }
 
-static const struct object *find_object(const char *name)
+static const struct em_object *find_object(const char *name)
 {
-	for (size_t i = 0; i < EM_COUNT(objects); i++)
-		if (!strcmp(objects[i].name, name))
-			return &objects[i];
+	for (size_t i = 0; i < em_object_count; i++)
+		if (!strcmp(em_objects[i].name, name))
+			return &em_objects[i];
 	return NULL;
 }
 
@@ -524,7 +247,25 @@ static json_t *any_value(void)
 			 "null");
 }
 
-static json_t *made_by_hand(const struct object *object)
+static int put_more(json_t *object, enum em_members_more more)
+{
+	switch (more) {
+	case EM_MORE_NONE:
+		return 0;
+	case EM_MORE_SUMMARY:
+		return put_summary_fields(object);
+	case EM_MORE_NAMESPACE:
+		return put_schema(object, "values", values_schema(em_pages[EM_PAGE_IDENTIFY_NS]),
+				  NULL);
+	case EM_MORE_VALUE:
+		return put_schema(object, "value", any_value(), "null: the drive gave none.");
+	case EM_MORE_STATES:
+		return put_states(object);
+	}
+	return -1;
+}
+
+static json_t *made_by_hand(const struct em_object *object)
 {
 	json_t *schema = object_schema();
 	int r = 0;
@@ -532,15 +273,7 @@ static json_t *made_by_hand(const struct object *object)
 	if (object->base)
 		r |= put_members(schema, find_object(object->base)->members);
 	r |= put_members(schema, object->members);
-	if (object->members == summary_smart_members)
-		r |= put_summary_fields(schema);
-	if (object->members == namespace_members)
-		r |= put_schema(schema, "values", values_schema(em_pages[EM_PAGE_IDENTIFY_NS]),
-				NULL);
-	if (object->members == point_members)
-		r |= put_schema(schema, "value", any_value(), "null: the drive gave none.");
-	if (object->members == health_drives_members)
-		r |= put_states(schema);
+	r |= put_more(schema, object->more);
 	if (r == 0)
 		return schema;
 	json_decref(schema);
@@ -551,7 +284,7 @@ static json_t *page_schema(const struct em_page *page)
 {
 	json_t *schema = object_schema();
 
-	if (put_members(schema, page_members) == 0 &&
+	if (put_members(schema, em_page_members) == 0 &&
 	    put_schema(schema, "page",
 		       json_pack("{s:s, s:s}", "type", "string", "const", page->key),
 		       "Which page this is.") == 0 &&
@@ -607,8 +340,8 @@ json_t *em_schemas(void)
 	char name[EM_SCHEMA_NAME_SIZE];
 	int r = 0;
 
-	for (size_t i = 0; i < EM_COUNT(objects); i++)
-		r |= json_object_set_new(all, objects[i].name, made_by_hand(&objects[i]));
+	for (size_t i = 0; i < em_object_count; i++)
+		r |= json_object_set_new(all, em_objects[i].name, made_by_hand(&em_objects[i]));
 	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
 		put_page_name(em_pages[p], name);
 		r |= json_object_set_new(all, name, page_schema(em_pages[p]));

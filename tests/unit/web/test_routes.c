@@ -173,7 +173,7 @@ START_TEST(parameters_are_checked)
 	/* No change, so that asking for it there is a mistake. */
 	expect_problem("GET", "/v1/changes?kind=drive-state", 400, "one or more");
 	expect_problem("GET", "/v1/events?order=random", 400, "newest, oldest");
-	expect_problem("GET", "/v1/events?drive=", 400, "name a drive");
+	expect_problem("GET", "/v1/events?drive=", 400, "name of a drive");
 	expect_problem("GET", "/v1/events?drive=nvme7", 404, "nvme7");
 	expect_problem("POST", "/v1/drives/nvme0/refresh?refused=maybe", 400, "true or false");
 	expect_problem("GET", "/metrics?x", 400, "no parameter \"x\"");

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/web/schema_objects.h"
+
+#include "lib/base/cleanup.h"
+
+/* clang-format off */
+#define ID_MEMBERS                                                                                 \
+	{ "drive", EM_M_STRING, .help = "Id of the drive." },                                           \
+	{ "device", EM_M_STRING, .help = "Its present device name, like nvme0." },                      \
+	{ "serial", EM_M_STRING, .help = "Its serial number." }
+#define READ_MEMBERS                                                                               \
+	{ "status", EM_M_NAME, .set = &em_set_statuses,                                                 \
+	  .help = "How the last attempt to read it ended." },                                      \
+	{ "status_detail", EM_M_STRING, .null = true, .help = "The same as a sentence." }
+#define ATTEMPT_MEMBER                                                                             \
+	{ "attempted_at", EM_M_TIME, .null = true, .help = "When that was." }
+#define AGE_MEMBERS                                                                                \
+	{ "read_at", EM_M_TIME, .null = true, .help = "When the values shown were read." },             \
+	{ "age_seconds", EM_M_NUMBER, .null = true, .help = "How old the values shown are." }
+#define INTERVAL_MEMBER                                                                            \
+	{ "interval_seconds", EM_M_NUMBER, .null = true, .help = "How often it is read; null: not." }
+#define STATE_MEMBER                                                                               \
+	{ "state", EM_M_NAME, .set = &em_set_states, .help = "What the drive is doing." }
+#define VALID_MEMBER                                                                               \
+	{ "valid", EM_M_BOOLEAN, .help = "False: there is no reading, and every value is null." }
+
+static const struct em_member problem_members[] = {
+	{ "type", EM_M_STRING, .constant = "about:blank",
+	  .help = "Always about:blank: the status says it all." },
+	{ "title", EM_M_STRING, .help = "The name of the status." },
+	{ "status", EM_M_INTEGER, .help = "The HTTP status." },
+	{ "detail", EM_M_STRING, .help = "What is wrong, and what to do next." },
+	{ "instance", EM_M_STRING, .help = "The path that was asked for." },
+	{ 0 },
+};
+static const struct em_member health_members[] = {
+	{ "status", EM_M_NAME, .set = &em_set_health,
+	  .help = "ok, or degraded: then reasons has at least one sentence." },
+	{ "reasons", EM_M_STRING, .list = true, .help = "What keeps Ember from doing its work." },
+	{ "version", EM_M_STRING, .help = "The version of Ember." },
+	{ "started_at", EM_M_TIME, .help = "When emberd was started." },
+	{ "uptime_seconds", EM_M_NUMBER, .help = "How long ago that was." },
+	{ "broker", EM_M_OBJECT, .of = "health_broker", .help = "The connection to the broker." },
+	{ "store", EM_M_OBJECT, .of = "health_store", .help = "The database." },
+	{ "drives", EM_M_OBJECT, .of = "health_drives", .help = "Drives by state." },
+	{ "listeners", EM_M_OBJECT, .list = true, .of = "listener", .help = "Where emberd listens." },
+	{ "certificate_expires_at", EM_M_TIME, .null = true,
+	  .help = "Until when the certificate of the network listener is valid; null: none." },
+	{ 0 },
+};
+static const struct em_member health_broker_members[] = {
+	{ "connected", EM_M_BOOLEAN, .help = "Whether emberd is connected to the broker." },
+	{ "requests_total", EM_M_INTEGER, .help = "Requests sent to it since the start." },
+	{ 0 },
+};
+static const struct em_member health_store_members[] = {
+	{ "status", EM_M_NAME, .set = &em_set_health,
+	  .help = "ok, or degraded: history cannot be written." },
+	{ "detail", EM_M_STRING, .null = true, .help = "Why not." },
+	{ "queued", EM_M_INTEGER, .help = "Rows that wait to be written." },
+	{ "written_total", EM_M_INTEGER, .help = "Rows written since the start." },
+	{ "dropped_total", EM_M_INTEGER, .help = "Rows lost since the start." },
+	{ 0 },
+};
+static const struct em_member health_drives_members[] = {
+	{ "total", EM_M_INTEGER, .help = "All that Ember knows." },
+	{ 0 },
+};
+static const struct em_member listener_members[] = {
+	{ "kind", EM_M_NAME, .set = &em_set_listeners,
+	  .help = "unix: this host, also to change things. tcp: this host, to read. https: the "
+		  "network, to read." },
+	{ "address", EM_M_STRING, .help = "Path, or address and port." },
+	{ 0 },
+};
+#define CURSOR_MEMBER                                                                              \
+	{ "next_cursor", EM_M_STRING, .null = true,                                                     \
+	  .help = "Where the next part begins (parameter cursor); null: this was the last." }
+static const struct em_member drives_members[] = {
+	{ "at", EM_M_TIME, .help = "When this was answered." },
+	{ "drives", EM_M_OBJECT, .list = true, .of = "summary",
+	  .help = "By device name; removed ones last." },
+	CURSOR_MEMBER,
+	{ 0 },
+};
+static const struct em_member summary_members[] = {
+	{ "id", EM_M_STRING, .help = "Made from subsystem NQN and serial; stays with the drive." },
+	{ "device", EM_M_STRING, .help = "The present device name, like nvme0." },
+	{ "serial", EM_M_STRING, .help = "Serial number." },
+	{ "model", EM_M_STRING, .null = true, .help = "Model." },
+	{ "firmware", EM_M_STRING, .null = true, .help = "Revision of the running firmware." },
+	{ "subsystem_nqn", EM_M_STRING, .null = true, .help = "NQN of the NVM subsystem." },
+	{ "address", EM_M_STRING, .null = true, .help = "PCI address, or what the transport has." },
+	{ "transport", EM_M_STRING, .null = true, .help = "pcie, tcp, …" },
+	{ "controller_id", EM_M_STRING, .null = true, .help = "Controller id in its subsystem." },
+	STATE_MEMBER,
+	{ "state_since", EM_M_TIME, .null = true, .help = "Since when." },
+	{ "state_detail", EM_M_STRING, .null = true, .help = "Why, as a sentence." },
+	{ "last_answer_at", EM_M_TIME, .null = true, .help = "When it last completed a command." },
+	{ "smart", EM_M_OBJECT, .of = "summary_smart", .help = "The values that tell most." },
+	{ "capacity_bytes", EM_M_DECIMAL, .null = true, .help = "All of its NVM." },
+	{ "controllers", EM_M_OBJECT, .list = true, .of = "controller",
+	  .help = "The ways to it: its controllers. Mostly one; none while it is gone." },
+	{ 0 },
+};
+static const struct em_member controller_members[] = {
+	{ "device", EM_M_STRING, .help = "Its device name." },
+	{ "address", EM_M_STRING, .null = true, .help = "PCI address, or what the transport has." },
+	{ "transport", EM_M_STRING, .null = true, .help = "pcie, tcp, …" },
+	{ "controller_id", EM_M_STRING, .null = true, .help = "Its id in the subsystem." },
+	{ "state", EM_M_STRING, .null = true, .help = "What Linux says of it: live, resetting, …" },
+	{ "active", EM_M_BOOLEAN, .help = "True: the drive is read through this one." },
+	{ 0 },
+};
+static const struct em_member summary_smart_members[] = { AGE_MEMBERS, INTERVAL_MEMBER, VALID_MEMBER,
+							{ 0 } };
+static const struct em_member drive_members[] = {
+	{ "pages", EM_M_OBJECT, .list = true, .of = "page_state", .help = "What is read of it." },
+	{ "namespaces", EM_M_INTEGER, .list = true, .help = "Namespace ids, ascending." },
+	{ "polls", EM_M_OBJECT, .of = "polls", .help = "The work that Ember has with it." },
+	{ 0 },
+};
+static const struct em_member page_state_members[] = {
+	{ "page", EM_M_NAME, .set = &em_set_pages,
+	  .help = "The page; /v1/drives/{id}/PAGE has its values." },
+	READ_MEMBERS,
+	ATTEMPT_MEMBER,
+	AGE_MEMBERS,
+	INTERVAL_MEMBER,
+	{ 0 },
+};
+static const struct em_member polls_members[] = {
+	{ "commands_total", EM_M_INTEGER, .help = "Commands sent since the start." },
+	{ "errors_total", EM_M_INTEGER, .help = "Attempts that gave no reading." },
+	{ "misses", EM_M_INTEGER, .help = "Commands without an answer, in a row." },
+	{ "last_duration_us", EM_M_INTEGER, .help = "Microseconds the last completed command took." },
+	{ "events_total", EM_M_INTEGER, .help = "Events heard from it." },
+	{ 0 },
+};
+const struct em_member em_page_members[] = {
+	ID_MEMBERS,
+	STATE_MEMBER,
+	READ_MEMBERS,
+	ATTEMPT_MEMBER,
+	AGE_MEMBERS,
+	VALID_MEMBER,
+	{ 0 },
+};
+static const struct em_member namespaces_members[] = {
+	ID_MEMBERS,
+	STATE_MEMBER,
+	{ "list_read_at", EM_M_TIME, .null = true, .help = "When the list of namespaces was read." },
+	{ "list_age_seconds", EM_M_NUMBER, .null = true, .help = "How old the list is." },
+	{ "list_status", EM_M_NAME, .set = &em_set_statuses,
+	  .help = "How the last attempt to read the list ended." },
+	{ "namespaces", EM_M_OBJECT, .list = true, .of = "namespace", .help = "By namespace id." },
+	{ 0 },
+};
+static const struct em_member namespace_members[] = {
+	{ "nsid", EM_M_INTEGER, .help = "Namespace id." },
+	READ_MEMBERS,
+	AGE_MEMBERS,
+	VALID_MEMBER,
+	{ 0 },
+};
+static const struct em_member history_members[] = {
+	ID_MEMBERS,
+	{ "field", EM_M_STRING, .help = "Key of the value." },
+	{ "unit", EM_M_STRING, .help = "Its unit; may be empty." },
+	{ "from", EM_M_TIME, .help = "First moment." },
+	{ "to", EM_M_TIME, .help = "The moment after the last." },
+	{ "step_seconds", EM_M_NUMBER, .null = true, .help = "null: every reading." },
+	{ "points", EM_M_OBJECT, .list = true, .of = "point", .help = "Oldest first." },
+	{ "truncated", EM_M_BOOLEAN, .help = "True: there are more points than the limit." },
+	{ 0 },
+};
+static const struct em_member point_members[] = {
+	{ "at", EM_M_TIME, .help = "When it was read." },
+	{ 0 },
+};
+
+static const struct em_member event_members[] = {
+	{ "id", EM_M_DECIMAL, .help = "Ascends, and is never given twice." },
+	{ "at", EM_M_TIME, .help = "When it was noticed." },
+	{ "kind", EM_M_NAME, .set = &em_set_kinds, .help = "What happened." },
+	{ "change", EM_M_BOOLEAN, .help = "True: it is also in /v1/changes." },
+	{ "drive", EM_M_STRING, .null = true, .help = "Id of the drive; null: of none." },
+	{ "device", EM_M_STRING, .null = true, .help = "Its device name then." },
+	{ "serial", EM_M_STRING, .null = true, .help = "Its serial number." },
+	{ "nsid", EM_M_INTEGER, .null = true, .help = "Namespace id; null: of none." },
+	{ "subject", EM_M_STRING, .null = true, .help = "What of the drive, like slot 2." },
+	{ "old_value", EM_M_STRING, .null = true, .help = "What it was; null: not known, or nothing." },
+	{ "new_value", EM_M_STRING, .null = true, .help = "What it is; null: not known, or nothing." },
+	{ "summary", EM_M_STRING, .help = "All of it as a sentence." },
+	{ 0 },
+};
+static const struct em_member events_members[] = {
+	{ "events", EM_M_OBJECT, .list = true, .of = "event", .help = "In the order asked for." },
+	CURSOR_MEMBER,
+	{ "newest_id", EM_M_DECIMAL, .null = true,
+	  .help = "Id of the newest of all events, wanted or not: where a stream may begin." },
+	{ 0 },
+};
+static const struct em_member refresh_members[] = {
+	{ "drive", EM_M_STRING, .help = "Id of the drive." },
+	{ "requested_at", EM_M_TIME, .help = "Pages attempted after this moment were read for it." },
+	{ "pages", EM_M_NAME, .list = true, .set = &em_set_pages, .help = "What is being read." },
+	{ 0 },
+};
+static const struct em_member tokens_members[] = {
+	{ "tokens", EM_M_OBJECT, .list = true, .of = "token", .help = "Oldest first." },
+	{ 0 },
+};
+static const struct em_member token_members[] = {
+	{ "id", EM_M_STRING, .help = "Its public part." },
+	{ "name", EM_M_STRING, .help = "What it is for." },
+	{ "role", EM_M_NAME, .set = &em_set_roles, .help = "What its holder may do." },
+	{ "created_at", EM_M_TIME, .help = "When it was made." },
+	{ "expires_at", EM_M_TIME, .null = true, .help = "Until when it is valid; null: for ever." },
+	{ "last_used_at", EM_M_TIME, .null = true, .help = "When it was last used; null: never." },
+	{ 0 },
+};
+static const struct em_member new_token_members[] = {
+	{ "token", EM_M_STRING, .help = "The secret: Authorization: Bearer and this." },
+	{ 0 },
+};
+
+const struct em_object em_objects[] = {
+	{ "problem", NULL, problem_members, EM_MORE_NONE },
+	{ "health", NULL, health_members, EM_MORE_NONE },
+	{ "health_broker", NULL, health_broker_members, EM_MORE_NONE },
+	{ "health_store", NULL, health_store_members, EM_MORE_NONE },
+	{ "health_drives", NULL, health_drives_members, EM_MORE_STATES },
+	{ "drives", NULL, drives_members, EM_MORE_NONE },
+	{ "summary", NULL, summary_members, EM_MORE_NONE },
+	{ "summary_smart", NULL, summary_smart_members, EM_MORE_SUMMARY },
+	{ "drive", "summary", drive_members, EM_MORE_NONE },
+	{ "page_state", NULL, page_state_members, EM_MORE_NONE },
+	{ "polls", NULL, polls_members, EM_MORE_NONE },
+	{ "namespaces", NULL, namespaces_members, EM_MORE_NONE },
+	{ "namespace", NULL, namespace_members, EM_MORE_NAMESPACE },
+	{ "history", NULL, history_members, EM_MORE_NONE },
+	{ "point", NULL, point_members, EM_MORE_VALUE },
+	{ "listener", NULL, listener_members, EM_MORE_NONE },
+	{ "controller", NULL, controller_members, EM_MORE_NONE },
+	{ "event", NULL, event_members, EM_MORE_NONE },
+	{ "events", NULL, events_members, EM_MORE_NONE },
+	{ "refresh", NULL, refresh_members, EM_MORE_NONE },
+	{ "tokens", NULL, tokens_members, EM_MORE_NONE },
+	{ "token", NULL, token_members, EM_MORE_NONE },
+	{ "new_token", "token", new_token_members, EM_MORE_NONE },
+};
+const unsigned em_object_count = EM_COUNT(em_objects);
+/* clang-format on */
