@@ -19,7 +19,6 @@
 #define RECEIVE_BUFFER	 (8u << 20)
 #define COMPARE_EVERY_US (30 * EM_US_PER_SEC)
 #define COMPARE_SOON_US	 (200 * EM_US_PER_MS)
-#define TRANSPORT_WANTED "pcie"
 
 struct em_discover {
 	const struct em_discover_ops *ops;
@@ -126,8 +125,8 @@ static void consider(struct em_discover *d, const char *name, const char *sysfs)
 	memset(&info, 0, sizeof(info));
 	snprintf(info.device, sizeof(info.device), "%s", name);
 	em_sysfs_describe(sysfs, &info);
-	if (strcmp(info.transport, TRANSPORT_WANTED) != 0)
-		return;
+	if (!info.transport[0])
+		return; /* half made, or half gone */
 	if (known && !same_drive(known, sysfs, &info)) {
 		remove_drive(d, known);
 		known = NULL;

@@ -45,6 +45,7 @@ void em_drive_set_state(struct em_drive *drive, enum em_drive_state state, const
 			int64_t real_us)
 {
 	if (drive->state != state) {
+		drive->notable = true;
 		drive->state = state;
 		drive->state_since_us = real_us;
 		drive->identity_changed = true;
@@ -70,15 +71,23 @@ static bool set_text(char *text, size_t size, const void *raw, size_t len)
 
 #define SET(drive, member, raw) set_text((drive)->member, sizeof((drive)->member), raw, strlen(raw))
 
+void em_drive_hasten(struct em_page_task *task, uint64_t due_us)
+{
+	if (task->due_us != UINT64_MAX && task->due_us > due_us)
+		task->due_us = due_us;
+}
+
 /* What an older firmware refused, a newer one may have. */
 static void forget_refusals(struct em_drive *drive, uint64_t now_us)
 {
 	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
 		struct em_page_task *task = &drive->pages[i];
 
-		if (task->read.status == EM_READ_REFUSED || task->read.status == EM_READ_UNSUPPORTED)
+		if (task->read.status == EM_READ_REFUSED ||
+		    task->read.status == EM_READ_UNSUPPORTED)
 			task->due_us = now_us;
 	}
+	em_drive_hasten(&drive->pages[EM_PAGE_EFFECTS], now_us);
 	if (drive->list.read.status == EM_READ_REFUSED)
 		drive->list.due_us = now_us;
 	for (unsigned i = 0; i < drive->namespace_count; i++) {
@@ -87,16 +96,26 @@ static void forget_refusals(struct em_drive *drive, uint64_t now_us)
 	}
 }
 
+void em_drive_show_first_path(struct em_drive *drive)
+{
+	const struct em_path *path = &drive->paths[0];
+	bool changed = false;
+
+	for (unsigned i = 0; path->handle == 0 && i < drive->path_count; i++)
+		path = &drive->paths[i];
+	changed |= SET(drive, device, path->device);
+	changed |= SET(drive, address, path->address);
+	changed |= SET(drive, transport, path->transport);
+	changed |= SET(drive, cntlid, path->cntlid);
+	if (changed)
+		drive->changed = drive->notable = drive->identity_changed = true;
+}
+
 static void take_attributes(struct em_drive *drive, const struct em_ipc_drive *message,
 			    uint64_t now_us)
 {
-	bool changed = false;
+	bool changed = SET(drive, subsystem_nqn, message->subsystem_nqn);
 
-	changed |= SET(drive, device, message->device);
-	changed |= SET(drive, subsystem_nqn, message->subsystem_nqn);
-	changed |= SET(drive, address, message->address);
-	changed |= SET(drive, transport, message->transport);
-	changed |= SET(drive, cntlid, message->cntlid);
 	/* Identify is the truth of these once it was read: sysfs can be old (firmware). */
 	if (!drive->ctx.known) {
 		changed |= SET(drive, serial, message->serial);
@@ -106,10 +125,9 @@ static void take_attributes(struct em_drive *drive, const struct em_ipc_drive *m
 			forget_refusals(drive, now_us);
 		}
 	}
-	if (changed) {
-		drive->changed = true;
-		drive->identity_changed = true;
-	}
+	if (changed)
+		drive->changed = drive->notable = drive->identity_changed = true;
+	em_drive_show_first_path(drive);
 }
 
 /* A text of the Identify page into one of ours; true when it changed. Blank says nothing. */
@@ -160,33 +178,35 @@ static void make_all_due(struct em_drive *drive, uint64_t now_us)
 		make_due(&drive->namespaces[i].page, false, now_us);
 }
 
-void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
-		      int64_t real_us)
+/* What was not there a moment ago: whatever was known of commands may be old. */
+static void begin(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		  int64_t real_us)
 {
 	drive->handle = message->drive;
 	em_drive_forget_request(drive);
-	/* Only a new node is a new start; the same one told anew has still missed what it missed. */
+	/* Only a new node is a new start; the same one told anew has still missed what it missed.
+	 */
 	if (em_drive_state_is_gone(drive->state))
 		drive->misses = 0;
 	drive->hold_us = 0;
 	drive->arm = true;
-	if (drive->first_seen_us == 0)
-		drive->first_seen_us = real_us;
-	take_attributes(drive, message, now_us);
-	/* A new node: whatever was known of commands may be old. */
 	make_all_due(drive, now_us);
 	/* One that was unresponsive stays so until it answers. */
 	if (drive->state != EM_STATE_UNRESPONSIVE)
 		em_drive_set_state(drive, EM_STATE_OK, "waiting for its first answer", real_us);
-	em_drive_update(drive, message, now_us, real_us);
-	drive->changed = true;
 }
 
-/* sysfs states in which the kernel holds back or refuses commands for a while. */
-static bool kernel_is_busy(const char *state)
+void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		      int64_t real_us)
 {
-	return strcmp(state, "resetting") == 0 || strcmp(state, "connecting") == 0 ||
-	       strcmp(state, "new") == 0;
+	if (em_drive_add_path(drive, message) < 0)
+		return; /* more ways to it than we count */
+	if (drive->first_seen_us == 0)
+		drive->first_seen_us = real_us;
+	if (drive->handle == 0)
+		begin(drive, message, now_us, real_us);
+	em_drive_update(drive, message, now_us, real_us);
+	drive->changed = true;
 }
 
 /* The end of a reset is no answer: a drive that gave none before has to give one now. */
@@ -201,22 +221,55 @@ static void left_reset(struct em_drive *drive, const char *state, int64_t real_u
 		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
 }
 
-void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
-		     int64_t real_us)
+static void update_active(struct em_drive *drive, const char *state, int64_t real_us)
 {
-	take_attributes(drive, message, now_us);
-	if (kernel_is_busy(message->state)) {
+	if (em_drive_kernel_is_busy(state)) {
 		em_drive_set_state(drive, EM_STATE_BUSY, "the kernel is resetting the controller",
 				   real_us);
 	} else if (drive->state == EM_STATE_BUSY) {
 		drive->hold_us = 0;
-		left_reset(drive, message->state, real_us);
+		left_reset(drive, state, real_us);
 	}
+}
+
+void em_drive_update(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
+		     int64_t real_us)
+{
+	struct em_path *path = em_drive_path(drive, message->drive);
+
+	if (!path)
+		return;
+	if (strcmp(path->state, message->state) != 0)
+		path->failed = false; /* what happened to it may have helped */
+	em_drive_describe_path(path, message);
+	em_drive_sort_paths(drive);
+	take_attributes(drive, message, now_us);
+	em_drive_choose_path(drive, now_us, real_us);
+	if (message->drive == drive->handle)
+		update_active(drive, message->state, real_us);
+	drive->changed = true;
+}
+
+void em_drive_path_gone(struct em_drive *drive, uint32_t handle, const char *why, uint64_t now_us,
+			int64_t real_us)
+{
+	em_drive_remove_path(drive, handle);
+	if (drive->path_count == 0) {
+		em_drive_gone(drive, why, real_us);
+		return;
+	}
+	if (drive->handle == handle) {
+		em_drive_forget_request(drive);
+		drive->handle = 0;
+	}
+	em_drive_show_first_path(drive);
+	em_drive_choose_path(drive, now_us, real_us);
 }
 
 void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us)
 {
 	drive->handle = 0;
+	drive->path_count = 0;
 	em_drive_forget_request(drive);
 	em_drive_set_state(drive, EM_STATE_REMOVED, why, real_us);
 	drive->changed = true;
@@ -224,12 +277,39 @@ void em_drive_gone(struct em_drive *drive, const char *why, int64_t real_us)
 
 void em_drive_refresh(struct em_drive *drive, bool refused, uint64_t now_us)
 {
-	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
-		make_due(&drive->pages[i], refused || em_drive_must_have(i), now_us);
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
+		make_due(&drive->pages[i], refused, now_us);
+		drive->pages[i].insist |= refused;
+	}
 	make_due(&drive->list, refused, now_us);
+	drive->list.insist |= refused;
 	for (unsigned i = 0; i < drive->namespace_count; i++)
 		make_due(&drive->namespaces[i].page, refused, now_us);
+	if (refused)
+		drive->arm = drive->insist_arm = true;
 	drive->hold_us = 0;
+	drive->changed = true;
+}
+
+bool em_drive_has(const struct em_drive *drive, const char *capability)
+{
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
+		if (strcmp(em_pages[i]->key, capability) == 0)
+			return drive->pages[i].read.status == EM_READ_OK;
+	}
+	return strcmp(EM_CAPABILITY_LIST, capability) == 0 && drive->list.read.status == EM_READ_OK;
+}
+
+void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uint64_t now_us)
+{
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
+		struct em_page_task *task = &drive->pages[i];
+
+		if (task->remembered && strcmp(em_pages[i]->key, capability) == 0)
+			task->due_us = now_us;
+	}
+	if (drive->list.remembered && strcmp(EM_CAPABILITY_LIST, capability) == 0)
+		drive->list.due_us = now_us;
 }
 
 void em_drive_retire(struct em_drive *drive, bool retired, int64_t real_us)
@@ -267,8 +347,10 @@ static void heard_aen(struct em_drive *drive, uint32_t aen, uint64_t now_us)
 	enum { TYPE_ERROR = 0, TYPE_SMART = 1 };
 	uint32_t type = aen & 7;
 
-	if (type == TYPE_ERROR)
+	if (type == TYPE_ERROR) {
 		drive->acknowledge[0] = true;
+		em_drive_hasten(&drive->pages[EM_PAGE_ERRORS], now_us);
+	}
 	if (type == TYPE_SMART)
 		drive->acknowledge[1] = true;
 	drive->pages[EM_PAGE_SMART].due_us = now_us;
@@ -289,19 +371,49 @@ static void heard_namespaces(struct em_drive *drive, uint64_t now_us)
 	}
 }
 
+static void heard_connected(struct em_drive *drive, uint64_t now_us)
+{
+	/* The kernel has set feature 0Bh anew, and the firmware may be another. */
+	drive->arm = true;
+	drive->hold_us = 0;
+	make_all_due(drive, now_us);
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
+		drive->pages[i].insist |= em_drive_must_have(i);
+}
+
+/* Of a controller that is not asked now. */
+static void heard_of_other(struct em_drive *drive, struct em_path *path,
+			   const struct em_ipc_event *event, uint64_t now_us)
+{
+	path->failed = path->failed && event->kind == EM_EVENT_AEN;
+	if (event->kind == EM_EVENT_AEN) {
+		path->event_waits = true;
+		em_drive_hasten(&drive->pages[EM_PAGE_SMART], now_us);
+	} else if (event->kind == EM_EVENT_NAMESPACES) {
+		heard_namespaces(drive, now_us);
+	} else if (event->kind == EM_EVENT_CONNECTED) {
+		path->event_waits = false;
+		/* It runs the firmware of the drive, which may be another now. */
+		em_drive_hasten(&drive->pages[EM_PAGE_IDENTIFY_CTRL], now_us);
+	}
+}
+
 void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us)
 {
+	struct em_path *path = em_drive_path(drive, event->drive);
+
 	drive->events++;
 	drive->changed = true;
+	if (path && path->handle != drive->handle) {
+		heard_of_other(drive, path, event, now_us);
+		return;
+	}
 	switch (event->kind) {
 	case EM_EVENT_AEN:
 		heard_aen(drive, event->aen, now_us);
 		return;
 	case EM_EVENT_CONNECTED:
-		/* The kernel has set feature 0Bh anew, and the firmware may be another. */
-		drive->arm = true;
-		drive->hold_us = 0;
-		make_all_due(drive, now_us);
+		heard_connected(drive, now_us);
 		return;
 	case EM_EVENT_NAMESPACES:
 		heard_namespaces(drive, now_us);

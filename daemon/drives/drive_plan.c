@@ -3,13 +3,13 @@
 
 #include "daemon/drives/drive_impl.h"
 
-#define NEVER           UINT64_MAX
-#define NSID_ALL        0xffffffffu
-#define CNS_ACTIVE_LIST 0x02 /* Identify: active namespace ID list */
-#define LIST_BYTES      4096u
-#define ERROR_LOG       0x01
+#define NEVER		  UINT64_MAX
+#define NSID_ALL	  0xffffffffu
+#define CNS_ACTIVE_LIST	  0x02 /* Identify: active namespace ID list */
+#define LIST_BYTES	  4096u
+#define ERROR_LOG	  0x01
 #define ERROR_ENTRY_BYTES 64u
-#define SMART_EVENTS    0x1fu /* feature 0Bh bits 4:0: one per critical warning */
+#define SMART_EVENTS	  0x1fu /* feature 0Bh bits 4:0: one per critical warning */
 
 static uint64_t identify_u64(const struct em_drive *drive, const char *key, uint64_t absent)
 {
@@ -20,14 +20,34 @@ static uint64_t identify_u64(const struct em_drive *drive, const char *key, uint
 	return em_page_u64(EM_PAGE_IDENTIFY_CTRL, key, data->data, data->len, &drive->ctx, absent);
 }
 
+/* Unless the drive tells its commands and this one is not among them. */
+static bool has_command(const struct em_drive *drive, uint8_t opcode)
+{
+	const struct em_blob *effects = drive->pages[EM_PAGE_EFFECTS].read.data;
+
+	return !effects || em_effects_has_admin(effects->data, effects->len, opcode);
+}
+
 bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 {
-	enum { OACS_SELF_TEST = 1 << 4 };
+	enum { OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1, SELF_TEST = 0x14 };
 
-	if (page == EM_PAGE_SELFTEST)
-		return identify_u64(drive, "optional_admin_commands", 0) & OACS_SELF_TEST;
-	if (page == EM_PAGE_ERRORS || page == EM_PAGE_EFFECTS || page == EM_PAGE_SANITIZE)
-		return false; /* no plan of theirs yet */
+	switch (page) {
+	case EM_PAGE_SELFTEST:
+		return identify_u64(drive, "optional_admin_commands", 0) & OACS_SELF_TEST &&
+		       has_command(drive, SELF_TEST);
+	case EM_PAGE_EFFECTS:
+		return identify_u64(drive, "log_page_attributes", 0) & LPA_EFFECTS;
+	case EM_PAGE_SANITIZE:
+		return identify_u64(drive, "sanitize_capabilities", 0) != 0;
+	case EM_PAGE_IDENTIFY_CTRL:
+	case EM_PAGE_SMART:
+	case EM_PAGE_FIRMWARE:
+	case EM_PAGE_ERRORS:
+	case EM_PAGE_IDENTIFY_NS:
+	case EM_PAGE_COUNT:
+		break;
+	}
 	return true;
 }
 
@@ -48,9 +68,21 @@ bool em_drive_must_have(enum em_page_id page)
 	return page == EM_PAGE_IDENTIFY_CTRL || page == EM_PAGE_SMART;
 }
 
-/* Before Identify was read nothing is asked that a drive may lack. */
+/* The effects log is not about to be read. */
+static bool effects_are_settled(const struct em_drive *drive)
+{
+	return drive->pages[EM_PAGE_EFFECTS].due_us > drive->pages[EM_PAGE_SELFTEST].due_us ||
+	       !em_drive_announces(drive, EM_PAGE_EFFECTS);
+}
+
+/*
+ * Before Identify was read nothing is asked that a drive may lack, and before the effects log
+ * nothing that it tells of.
+ */
 static bool askable(const struct em_drive *drive, enum em_page_id page)
 {
+	if (page == EM_PAGE_SELFTEST && !effects_are_settled(drive))
+		return false;
 	return drive->ctx.known || em_drive_must_have(page);
 }
 
@@ -99,7 +131,7 @@ static void ask_page(struct em_drive *drive, enum em_page_id id, int64_t real_us
 	request->op = page->is_log ? EM_OP_GET_LOG : EM_OP_IDENTIFY;
 	request->page = page->code;
 	request->nsid = page->is_log ? NSID_ALL : 0;
-	request->len = page->size;
+	request->len = em_page_size(page, &drive->ctx);
 }
 
 static void ask_acknowledge(struct em_drive *drive, bool smart, int64_t real_us,
@@ -138,6 +170,12 @@ static void ask_namespace(struct em_drive *drive, struct em_namespace_task *task
 	request->len = em_pages[EM_PAGE_IDENTIFY_NS]->size;
 }
 
+static const struct em_store_capability *sisters_refuse(const struct em_drive *drive,
+							const char *what)
+{
+	return em_capabilities_find(drive->capabilities, drive->model, drive->firmware, what);
+}
+
 /* Things that an event asks for go before the plan. */
 static bool ask_urgent(struct em_drive *drive, int64_t real_us, struct em_ipc_request *request)
 {
@@ -151,23 +189,47 @@ static bool ask_urgent(struct em_drive *drive, int64_t real_us, struct em_ipc_re
 	if (!drive->arm || !drive->ctx.known)
 		return false;
 	drive->arm = false;
+	if (!drive->insist_arm && sisters_refuse(drive, EM_CAPABILITY_ARM))
+		return false;
 	drive->asked = EM_ASK_ARM;
 	request->op = EM_OP_ARM_EVENTS;
 	request->arg = SMART_EVENTS;
 	return true;
 }
 
-static void skip_unannounced(struct em_drive *drive)
+static void skip_page(struct em_drive *drive, struct em_page_task *task, enum em_read_status why,
+		      uint16_t nvme_status)
 {
-	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
+	task->due_us = NEVER;
+	task->read.status = why;
+	task->read.nvme_status = nvme_status;
+	task->remembered = why == EM_READ_REFUSED;
+	drive->changed = true;
+}
+
+static void skip_if_refused(struct em_drive *drive, struct em_page_task *task, const char *what)
+{
+	const struct em_store_capability *refused = sisters_refuse(drive, what);
+
+	if (refused && !task->insist)
+		skip_page(drive, task, EM_READ_REFUSED, refused->nvme_status);
+}
+
+/* What the drive does not announce, or its sisters were refused, is not asked. */
+static void skip_needless(struct em_drive *drive, uint64_t now_us)
+{
+	for (unsigned i = 0; drive->ctx.known && i < EM_PAGE_CTRL_COUNT; i++) {
 		struct em_page_task *task = &drive->pages[i];
 
-		if (task->due_us == NEVER || !drive->ctx.known || em_drive_announces(drive, i))
+		if (task->due_us > now_us || !askable(drive, i) || i == EM_PAGE_IDENTIFY_CTRL)
 			continue;
-		task->due_us = NEVER;
-		task->read.status = EM_READ_UNSUPPORTED;
-		drive->changed = true;
+		if (!em_drive_announces(drive, i))
+			skip_page(drive, task, EM_READ_UNSUPPORTED, 0);
+		else
+			skip_if_refused(drive, task, em_pages[i]->key);
 	}
+	if (drive->ctx.known && drive->list.due_us <= now_us)
+		skip_if_refused(drive, &drive->list, EM_CAPABILITY_LIST);
 }
 
 /* Without a list, the namespaces are 1..NN. */
@@ -214,7 +276,7 @@ bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 
 	if (em_drive_due_us(drive) > now_us)
 		return false;
-	skip_unannounced(drive);
+	skip_needless(drive, now_us);
 	if (drive->ctx.known && drive->list.due_us <= now_us && !em_drive_has_list(drive))
 		plan_without_list(drive, now_us);
 	if (!ask_urgent(drive, real_us, &request)) {

@@ -41,7 +41,7 @@ int em_drive_take_namespaces(struct em_drive *drive, const uint32_t *nsids, unsi
 	free(drive->namespaces);
 	drive->namespaces = tasks;
 	drive->namespace_count = count;
-	drive->changed = true;
+	drive->changed = drive->notable = true;
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static enum em_read_status status_of(const struct em_ipc_reply *reply)
 		return EM_READ_OK;
 	case EM_ANSWER_STATUS:
 		return em_status_retry(reply->status) == EM_RETRY_REFUSED ? EM_READ_REFUSED
-									 : EM_READ_STATUS;
+									  : EM_READ_STATUS;
 	case EM_ANSWER_DENIED:
 		return EM_READ_DENIED;
 	case EM_ANSWER_NEEDS_CONFIRMATION:
@@ -97,12 +97,20 @@ static void count_miss(struct em_drive *drive, enum em_read_status status, int64
 				  ? "the system call to the drive fails"
 				  : "a command sent to the drive has not come back";
 
+	struct em_path *path = em_drive_path(drive, drive->handle);
+
 	drive->misses++;
-	if (drive->misses >= EM_MISSES_MAX)
+	if (drive->misses < EM_MISSES_MAX)
+		return;
+	if (path)
+		path->failed = true;
+	/* Another controller may still answer for the drive. */
+	if (!em_drive_has_other_path(drive))
 		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, why, real_us);
 }
 
-/* After a miss we look again soon; while a command is still out the broker tells when it is back. */
+/* After a miss we look again soon; while a command is still out the broker tells when it is back.
+ */
 static uint64_t retry_us(const struct em_drive *drive, enum em_read_status status)
 {
 	uint64_t interval = drive->intervals.page_us[EM_PAGE_SMART];
@@ -113,29 +121,48 @@ static uint64_t retry_us(const struct em_drive *drive, enum em_read_status statu
 	return interval < soon ? interval : soon;
 }
 
+static void count_answer(struct em_drive *drive, int64_t real_us)
+{
+	struct em_path *path = em_drive_path(drive, drive->handle);
+
+	if (path)
+		path->failed = false;
+	drive->misses = 0;
+	drive->hold_us = 0;
+	drive->last_answer_us = real_us;
+	em_drive_set_state(drive, EM_STATE_OK, "", real_us);
+}
+
+/* What is wrong with one controller is wrong with the drive only if there is no other. */
+static void set_state_of_path(struct em_drive *drive, enum em_drive_state state, const char *detail,
+			      int64_t real_us)
+{
+	if (em_drive_has_other_path(drive))
+		em_drive_path(drive, drive->handle)->failed = true;
+	else
+		em_drive_set_state(drive, state, detail, real_us);
+}
+
 static void judge(struct em_drive *drive, enum em_read_status status, uint64_t now_us,
 		  int64_t real_us)
 {
 	if (is_answer(status)) {
-		drive->misses = 0;
-		drive->hold_us = 0;
-		drive->last_answer_us = real_us;
-		em_drive_set_state(drive, EM_STATE_OK, "", real_us);
+		count_answer(drive, real_us);
 	} else if (is_miss(status)) {
 		count_miss(drive, status, real_us);
 		drive->hold_us = now_us + retry_us(drive, status);
 	} else if (status == EM_READ_BUSY) {
 		drive->hold_us = now_us + retry_us(drive, status);
 		if (drive->state == EM_STATE_OK)
-			em_drive_set_state(drive, EM_STATE_BUSY,
-					   "the kernel is busy with the controller", real_us);
+			set_state_of_path(drive, EM_STATE_BUSY,
+					  "the kernel is busy with the controller", real_us);
 	} else if (status == EM_READ_GONE) {
 		drive->hold_us = now_us + EM_RETRY_US;
-		em_drive_set_state(drive, EM_STATE_REMOVED, "the kernel says that it is gone",
-				   real_us);
+		set_state_of_path(drive, EM_STATE_REMOVED, "the kernel says that it is gone",
+				  real_us);
 	} else if (drive->asked != EM_ASK_ARM) {
-		em_drive_set_state(drive, drive->state, "the broker's policy keeps us from reading it",
-				   real_us);
+		em_drive_set_state(drive, drive->state,
+				   "the broker's policy keeps us from reading it", real_us);
 	}
 }
 
@@ -164,12 +191,15 @@ static void record_attempt(struct em_page_task *task, const struct em_ipc_reply 
 	read->nvme_status = reply->answer == EM_ANSWER_STATUS ? reply->status : 0;
 	read->err = reply->answer == EM_ANSWER_HOST_ERROR ? reply->err : 0;
 	read->attempted_us = task->asked_us;
+	if (is_answer(status))
+		task->insist = task->remembered = false;
 	task->due_us = next_due(task, status, now_us);
 }
 
 /* Takes the bytes when they are a reading; else says in status why they are none. */
-static bool take_bytes(struct em_page_task *task, const struct em_page *page,
-		       const struct em_ipc_reply *reply, uint64_t now_us, int64_t real_us)
+static bool take_bytes(struct em_drive *drive, struct em_page_task *task,
+		       const struct em_page *page, const struct em_ipc_reply *reply,
+		       uint64_t now_us, int64_t real_us)
 {
 	struct em_page_read *read = &task->read;
 	enum em_page_state state = em_page_check(page, reply->data, reply->data_len);
@@ -187,6 +217,7 @@ static bool take_bytes(struct em_page_task *task, const struct em_page *page,
 		return false;
 	}
 	em_blob_unref(read->data);
+	drive->notable = true;
 	read->data = data;
 	read->read_us = real_us;
 	read->read_mono_us = now_us;
@@ -207,8 +238,36 @@ static bool warning_changed(const struct em_drive *drive, const uint8_t *before,
  */
 static void mend_lost_event(struct em_drive *drive, const struct em_blob *before)
 {
-	if (before && drive->asked == EM_ASK_PAGE && warning_changed(drive, before->data, before->len))
+	if (before && drive->asked == EM_ASK_PAGE &&
+	    warning_changed(drive, before->data, before->len))
 		drive->acknowledge[1] = true;
+}
+
+static uint64_t smart_errors(const struct em_drive *drive, const struct em_blob *data)
+{
+	return em_page_u64(EM_PAGE_SMART, "num_err_log_entries", data->data, data->len, &drive->ctx,
+			   0);
+}
+
+static void took_smart(struct em_drive *drive, const struct em_blob *before, uint64_t now_us)
+{
+	const struct em_blob *now = drive->pages[EM_PAGE_SMART].read.data;
+
+	mend_lost_event(drive, before);
+	if (before && smart_errors(drive, now) > smart_errors(drive, before))
+		em_drive_hasten(&drive->pages[EM_PAGE_ERRORS], now_us);
+}
+
+/* Progress is worth looking at more often. */
+static void took_sanitize(struct em_drive *drive, uint64_t now_us)
+{
+	enum { IN_PROGRESS = 2 };
+	struct em_page_task *task = &drive->pages[EM_PAGE_SANITIZE];
+	const struct em_blob *data = task->read.data;
+
+	if (em_page_u64(EM_PAGE_SANITIZE, "state", data->data, data->len, &drive->ctx, 0) ==
+	    IN_PROGRESS)
+		em_drive_hasten(task, now_us + EM_PROGRESS_US);
 }
 
 /* Without it most pages are not asked at all, so an hour is too long to wait for it. */
@@ -230,47 +289,60 @@ static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct 
 
 	record_attempt(task, reply, status, now_us);
 	if (status == EM_READ_OK)
-		fresh = take_bytes(task, em_pages[id], reply, now_us, real_us);
+		fresh = take_bytes(drive, task, em_pages[id], reply, now_us, real_us);
 	if (fresh && id == EM_PAGE_IDENTIFY_CTRL)
 		em_drive_learn_identify(drive, task->read.data, now_us);
 	else if (id == EM_PAGE_IDENTIFY_CTRL && !drive->ctx.known)
 		ask_identify_soon(drive, now_us);
 	if (fresh && id == EM_PAGE_SMART)
-		mend_lost_event(drive, before);
+		took_smart(drive, before, now_us);
+	if (fresh && id == EM_PAGE_SANITIZE)
+		took_sanitize(drive, now_us);
 	em_blob_unref(before);
 	return fresh;
 }
 
-static void reply_list(struct em_drive *drive, const struct em_ipc_reply *reply,
-		       enum em_read_status status, uint64_t now_us, int64_t real_us)
+int em_drive_parse_list(const uint8_t *data, size_t len, uint32_t nsids[EM_NAMESPACES_MAX])
 {
-	uint32_t nsids[EM_NAMESPACES_MAX];
 	unsigned count = 0;
 
-	record_attempt(&drive->list, reply, status, now_us);
-	if (status != EM_READ_OK)
-		return;
-	/* A list that was cut must not look like namespaces that were deleted. */
-	if (reply->data_len < drive->asked_len) {
-		drive->list.read.status = EM_READ_SHORT;
-		return;
-	}
-	while (count < EM_NAMESPACES_MAX && (count + 1) * 4 <= reply->data_len) {
-		uint32_t nsid = em_le32(reply->data + count * 4);
+	while (count < EM_NAMESPACES_MAX && (count + 1) * 4 <= len) {
+		uint32_t nsid = em_le32(data + count * 4);
 
 		if (nsid == 0)
 			break;
 		/* Ascending by specification; all ones is no reading. */
-		if (nsid == UINT32_MAX || (count > 0 && nsid <= nsids[count - 1])) {
-			drive->list.read.status = EM_READ_NO_READING;
-			return;
-		}
+		if (nsid == UINT32_MAX || (count > 0 && nsid <= nsids[count - 1]))
+			return -EBADMSG;
 		nsids[count++] = nsid;
 	}
-	if (em_drive_take_namespaces(drive, nsids, count, now_us) == 0) {
-		drive->list.read.read_us = real_us;
-		drive->list.read.read_mono_us = now_us;
+	return (int)count;
+}
+
+static bool reply_list(struct em_drive *drive, const struct em_ipc_reply *reply,
+		       enum em_read_status status, uint64_t now_us, int64_t real_us)
+{
+	uint32_t nsids[EM_NAMESPACES_MAX];
+	int count;
+
+	record_attempt(&drive->list, reply, status, now_us);
+	if (status != EM_READ_OK)
+		return false;
+	/* A list that was cut must not look like namespaces that were deleted. */
+	if (reply->data_len < drive->asked_len) {
+		drive->list.read.status = EM_READ_SHORT;
+		return false;
 	}
+	count = em_drive_parse_list(reply->data, reply->data_len, nsids);
+	if (count < 0) {
+		drive->list.read.status = EM_READ_NO_READING;
+		return false;
+	}
+	if (em_drive_take_namespaces(drive, nsids, (unsigned)count, now_us) < 0)
+		return false;
+	drive->list.read.read_us = real_us;
+	drive->list.read.read_mono_us = now_us;
+	return true;
 }
 
 static bool reply_namespace(struct em_drive *drive, const struct em_ipc_reply *reply,
@@ -281,8 +353,8 @@ static bool reply_namespace(struct em_drive *drive, const struct em_ipc_reply *r
 	if (!task)
 		return false;
 	record_attempt(&task->page, reply, status, now_us);
-	return status == EM_READ_OK &&
-	       take_bytes(&task->page, em_pages[EM_PAGE_IDENTIFY_NS], reply, now_us, real_us);
+	return status == EM_READ_OK && take_bytes(drive, &task->page, em_pages[EM_PAGE_IDENTIFY_NS],
+						  reply, now_us, real_us);
 }
 
 /* An event read that failed is tried again, unless the drive or the policy refuses it. */
@@ -300,10 +372,15 @@ static bool reply_acknowledge(struct em_drive *drive, const struct em_ipc_reply 
 static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    enum em_read_status status, uint64_t now_us, int64_t real_us)
 {
-	struct em_drive_news news = { .page = drive->asked_page };
+	struct em_drive_news news = {
+		.page = drive->asked_page,
+		.status = status,
+		.nvme_status = reply->answer == EM_ANSWER_STATUS ? reply->status : 0,
+	};
 
 	switch (drive->asked) {
 	case EM_ASK_PAGE:
+		news.capability = em_pages[news.page]->key;
 		news.fresh = reply_page(drive, news.page, reply, status, now_us, real_us);
 		news.read = &drive->pages[news.page].read;
 		break;
@@ -312,7 +389,8 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 		news.read = &drive->pages[EM_PAGE_SMART].read;
 		break;
 	case EM_ASK_NAMESPACE_LIST:
-		reply_list(drive, reply, status, now_us, real_us);
+		news.capability = EM_CAPABILITY_LIST;
+		news.list = reply_list(drive, reply, status, now_us, real_us);
 		break;
 	case EM_ASK_NAMESPACE:
 		news.page = EM_PAGE_IDENTIFY_NS;
@@ -322,7 +400,9 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 			news.read = &em_drive_namespace(drive, news.nsid)->page.read;
 		break;
 	case EM_ASK_ARM:
+		news.capability = EM_CAPABILITY_ARM;
 		drive->arm = is_open(status);
+		drive->insist_arm = drive->insist_arm && drive->arm;
 		break;
 	case EM_ASK_NOTHING:
 		break;
@@ -356,25 +436,7 @@ struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_
 		drive->errors[status]++;
 	news = news_of(drive, reply, status, now_us, real_us);
 	em_drive_clear_request(drive);
+	em_drive_choose_path(drive, now_us, real_us);
 	drive->changed = true;
 	return news;
-}
-
-void em_drive_restore_page(struct em_drive *drive, const char *page, uint32_t nsid, int64_t at_us,
-			   const void *data, size_t len)
-{
-	const struct em_page *described = em_page_find(page);
-
-	for (unsigned i = 0; described && i < EM_PAGE_CTRL_COUNT; i++) {
-		struct em_page_read *read = &drive->pages[i].read;
-
-		if (em_pages[i] != described || nsid != 0 || read->data ||
-		    em_page_check(described, data, len) != EM_PAGE_VALID)
-			continue;
-		read->data = em_blob_new(data, len);
-		read->read_us = at_us;
-		/* Old bytes can be shown with the right table version, but nothing is planned by
-		 * them: Identify is read again before anything optional is asked. */
-		drive->changed = true;
-	}
 }

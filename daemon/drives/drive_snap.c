@@ -7,6 +7,8 @@ static void copy_page(struct em_page_read *to, const struct em_page_read *from)
 {
 	*to = *from;
 	to->data = em_blob_ref(from->data);
+	if (from->status == EM_READ_UNSUPPORTED)
+		to->interval_us = 0; /* as long as it is not announced */
 }
 
 static void copy_texts(struct em_drive_snap *snap, const struct em_drive *drive)
@@ -21,6 +23,27 @@ static void copy_texts(struct em_drive_snap *snap, const struct em_drive *drive)
 	memcpy(snap->transport, drive->transport, sizeof(snap->transport));
 	memcpy(snap->cntlid, drive->cntlid, sizeof(snap->cntlid));
 	memcpy(snap->state_detail, drive->state_detail, sizeof(snap->state_detail));
+}
+
+static bool copy_controllers(struct em_drive_snap *snap, const struct em_drive *drive)
+{
+	snap->controllers =
+		calloc(drive->path_count ? drive->path_count : 1, sizeof(*snap->controllers));
+	if (!snap->controllers)
+		return false;
+	for (unsigned i = 0; i < drive->path_count; i++) {
+		const struct em_path *path = &drive->paths[i];
+		struct em_controller_snap *to = &snap->controllers[i];
+
+		memcpy(to->device, path->device, sizeof(to->device));
+		memcpy(to->address, path->address, sizeof(to->address));
+		memcpy(to->transport, path->transport, sizeof(to->transport));
+		memcpy(to->cntlid, path->cntlid, sizeof(to->cntlid));
+		memcpy(to->state, path->state, sizeof(to->state));
+		to->active = path->handle != 0 && path->handle == drive->handle;
+	}
+	snap->controller_count = drive->path_count;
+	return true;
 }
 
 /* A restored Identify still tells the version that old pages are read by. */
@@ -44,6 +67,8 @@ struct em_drive_snap *em_drive_snapshot(const struct em_drive *drive)
 		if (!snap->namespaces)
 			return em_drive_snap_unref(snap);
 	}
+	if (!copy_controllers(snap, drive))
+		return em_drive_snap_unref(snap);
 	copy_texts(snap, drive);
 	copy_ctx(snap, drive);
 	snap->state = drive->state;

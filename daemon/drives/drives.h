@@ -35,14 +35,15 @@ struct em_drives_config {
 	char broker_socket[108];
 	uint64_t answer_timeout_us; /* of the broker, above its own patience with a drive */
 	struct em_poll_intervals intervals;
-	bool pcie_only; /* other transports are not watched at all */
+	bool pcie_only;			    /* other transports are not watched at all */
 	struct em_poll_override *overrides; /* owned by the config's maker; copied by drives */
 	unsigned override_count;
 };
 
 struct em_drives;
 
-/* store and events may be NULL (nothing is kept, nothing is told). Loads known drives from it: they are `removed` until seen. */
+/* store and events may be NULL (nothing is kept, nothing is told). Loads known drives from it: they
+ * are `removed` until seen. */
 int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drives_config *config,
 		  struct em_hub *hub, struct em_store *store, struct em_event_log *events);
 /* Where HTTP threads leave orders; lives as long as drives. */

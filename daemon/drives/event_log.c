@@ -31,7 +31,7 @@ struct em_event_log {
 	int64_t last_id;    /* given last */
 	int64_t visible_id; /* all events up to this one may be shown */
 	uint64_t counts[EM_EVENT_KIND_COUNT];
-	uint64_t added;	    /* ever; the next one goes to added % EM_EVENT_LOG_MAX */
+	uint64_t added; /* ever; the next one goes to added % EM_EVENT_LOG_MAX */
 	struct em_event events[EM_EVENT_LOG_MAX]; /* ids ascend from the oldest on */
 };
 

@@ -22,26 +22,26 @@
 
 /* Kind, name, and whether it is a change that belongs into /v1/changes. */
 #define EM_EVENT_KINDS(X)                                                                          \
-	X(DRIVE_APPEARED, "drive-appeared", true)   /* seen for the first time */                  \
+	X(DRIVE_APPEARED, "drive-appeared", true) /* seen for the first time */                    \
 	X(DRIVE_RETURNED, "drive-returned", true)                                                  \
 	X(DRIVE_REMOVED, "drive-removed", true)                                                    \
-	X(DRIVE_RENAMED, "drive-renamed", true)     /* another device name */                      \
-	X(DRIVE_MOVED, "drive-moved", true)         /* another address: slot, bus */               \
-	X(DRIVE_RETIRED, "drive-retired", true)     /* and taken back: old and new state tell */   \
-	X(DRIVE_STATE, "drive-state", false)        /* ok, busy, unresponsive */                   \
-	X(PATH_ADDED, "path-added", true)           /* another controller of the same drive */     \
+	X(DRIVE_RENAMED, "drive-renamed", true) /* another device name */                          \
+	X(DRIVE_MOVED, "drive-moved", true)	/* another address: slot, bus */                   \
+	X(DRIVE_RETIRED, "drive-retired", true) /* and taken back: old and new state tell */       \
+	X(DRIVE_STATE, "drive-state", false)	/* ok, busy, unresponsive */                       \
+	X(PATH_ADDED, "path-added", true)	/* another controller of the same drive */         \
 	X(PATH_REMOVED, "path-removed", true)                                                      \
-	X(FIRMWARE_CHANGED, "firmware-changed", true) /* the revision that runs */                 \
-	X(SLOT_CHANGED, "slot-changed", true)       /* what a firmware slot holds */               \
+	X(FIRMWARE_CHANGED, "firmware-changed", true)	    /* the revision that runs */           \
+	X(SLOT_CHANGED, "slot-changed", true)		    /* what a firmware slot holds */       \
 	X(ACTIVE_SLOT_CHANGED, "active-slot-changed", true) /* active, or the one after a reset */ \
 	X(NAMESPACE_ADDED, "namespace-added", true)                                                \
 	X(NAMESPACE_REMOVED, "namespace-removed", true)                                            \
 	X(NAMESPACE_CHANGED, "namespace-changed", true) /* size, capacity, format, identifiers */  \
-	X(CRITICAL_WARNING, "critical-warning", false) /* bits that came or went */                \
+	X(CRITICAL_WARNING, "critical-warning", false)	/* bits that came or went */               \
 	X(ERROR_LOG_GREW, "error-log-grew", false)                                                 \
 	X(SELFTEST_ENDED, "selftest-ended", false)                                                 \
 	X(SANITIZE_STATE, "sanitize-state", false)                                                 \
-	X(BROKER, "broker", false)                  /* connected, lost */
+	X(BROKER, "broker", false) /* connected, lost */
 
 #define EM_X(id, name, change) EM_EVENT_KIND_##id,
 enum em_event_kind_id { EM_EVENT_KINDS(EM_X) EM_EVENT_KIND_COUNT };
@@ -57,8 +57,8 @@ struct em_event_log *em_event_log_free(struct em_event_log *log);
 /* At start, oldest first: events of an earlier run, visible at once. */
 void em_event_log_restore(struct em_event_log *log, const struct em_event *event);
 /* Gives it id, time and kind and puts it into the store; without one it is visible at once. */
-int em_event_log_add(struct em_event_log *log, struct em_store *store,
-		     enum em_event_kind_id kind, struct em_event *event);
+int em_event_log_add(struct em_event_log *log, struct em_store *store, enum em_event_kind_id kind,
+		     struct em_event *event);
 /* em_store_settled_fn; userdata is the log. */
 void em_event_log_settled(void *log, int64_t id);
 
@@ -71,7 +71,8 @@ unsigned em_event_log_read(struct em_event_log *log, int64_t after, struct em_ev
 /* How many of each kind were added since the log was made; those restored do not count. */
 void em_event_log_counts(struct em_event_log *log, uint64_t ret[EM_EVENT_KIND_COUNT]);
 
-/* fn is called, on any thread and without locks of ours, when events became visible; no blocking. */
+/* fn is called, on any thread and without locks of ours, when events became visible; no blocking.
+ */
 typedef void em_event_log_fn(void *userdata);
 /* -EBUSY: EM_EVENT_WATCHERS_MAX watch already. */
 int em_event_log_watch(struct em_event_log *log, em_event_log_fn *fn, void *userdata);

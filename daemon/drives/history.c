@@ -14,7 +14,8 @@ static void add_table(const struct em_page *page)
 
 	table->name = page->table;
 	table->columns = columns[table_count];
-	for (unsigned i = 0; i < page->field_count && table->column_count < EM_HISTORY_COLUMNS_MAX; i++) {
+	for (unsigned i = 0; i < page->field_count && table->column_count < EM_HISTORY_COLUMNS_MAX;
+	     i++) {
 		if (!(page->fields[i].flags & EM_NO_HISTORY))
 			columns[table_count][table->column_count++] = page->fields[i].key;
 	}

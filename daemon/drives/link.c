@@ -65,8 +65,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 		if (r == -EAGAIN || r == -EINTR)
 			return 0;
 		if (r <= 0) {
-			drop(link, r == 0 ? "ember-broker closed the connection"
-					  : strerror(-r));
+			drop(link, r == 0 ? "ember-broker closed the connection" : strerror(-r));
 			return 0;
 		}
 		/* Not before: a broker may accept us only to turn us away. */

@@ -2,9 +2,14 @@
 noinst_LIBRARIES += daemon/drives/libember-drives.a
 daemon_drives_libember_drives_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS)
 daemon_drives_libember_drives_a_SOURCES = \
+	daemon/drives/ask.c daemon/drives/changes.c daemon/drives/changes.h \
+	daemon/drives/changes_impl.h daemon/drives/changes_page.c \
+	daemon/drives/capabilities.c daemon/drives/capabilities.h \
 	daemon/drives/drive.c daemon/drives/drive.h daemon/drives/drive_impl.h \
-	daemon/drives/drive_plan.c daemon/drives/drive_reply.c daemon/drives/drive_snap.c \
-	daemon/drives/drives.c daemon/drives/drives.h \
+	daemon/drives/drive_path.c daemon/drives/drive_plan.c daemon/drives/drive_reply.c \
+	daemon/drives/drive_restore.c daemon/drives/drive_snap.c \
+	daemon/drives/drives.c daemon/drives/drives.h daemon/drives/drives_impl.h \
+	daemon/drives/entries.c daemon/drives/heard.c daemon/drives/publish.c \
 	daemon/drives/event_log.c daemon/drives/event_log.h \
 	daemon/drives/history.c daemon/drives/history.h \
 	daemon/drives/link.c daemon/drives/link.h \

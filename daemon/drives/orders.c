@@ -92,9 +92,9 @@ int em_orders_new(struct em_orders **ret, sd_event *event, em_order_fn *fn, void
 	orders->fn = fn;
 	orders->userdata = userdata;
 	orders->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = orders->fd < 0 ? -errno
-			   : sd_event_add_io(event, &orders->io, orders->fd, EPOLLIN, on_orders,
-					     orders);
+	r = orders->fd < 0
+		    ? -errno
+		    : sd_event_add_io(event, &orders->io, orders->fd, EPOLLIN, on_orders, orders);
 	if (r < 0) {
 		em_orders_free(orders);
 		return r;

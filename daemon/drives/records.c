@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/drives/history.h"
-
+#include "lib/base/le.h"
 
 /* Scaled numbers may pass 128 bits: then the exact digits are kept as text. */
 static void cell_of(const struct em_field *field, const struct em_value *value, char *text,
@@ -83,13 +83,23 @@ void em_record_page(struct em_store *store, const struct em_drive *drive,
 			  news->read->read_us, news->read->data->data, news->read->data->len);
 }
 
+void em_record_list(struct em_store *store, const struct em_drive *drive)
+{
+	uint8_t data[4 * EM_NAMESPACES_MAX] = { 0 };
+
+	for (unsigned i = 0; i < drive->namespace_count; i++)
+		em_put_le32(data + 4 * (size_t)i, drive->namespaces[i].nsid);
+	em_store_put_page(store, drive->id, EM_CAPABILITY_LIST, 0, drive->list.read.read_us, data,
+			  4 * (size_t)drive->namespace_count);
+}
+
 #define COPY(to, from) snprintf((to), sizeof(to), "%.*s", (int)sizeof(to) - 1, (from))
 
 void em_record_drive(struct em_store *store, const struct em_drive *drive, int64_t now_us)
 {
 	struct em_store_drive row = { .first_seen_us = drive->first_seen_us,
 				      .last_seen_us = drive->last_answer_us ? drive->last_answer_us
-									   : now_us,
+									    : now_us,
 				      .state_since_us = drive->state_since_us };
 
 	memcpy(row.identity, drive->identity, drive->identity_len);
@@ -109,6 +119,15 @@ void em_record_drive(struct em_store *store, const struct em_drive *drive, int64
 	COPY(row.cntlid, drive->cntlid);
 	COPY(row.state, em_drive_state_name(drive->state));
 	em_store_put_drive(store, &row);
+}
+
+enum em_drive_state em_record_state(const struct em_store_drive *stored)
+{
+	for (unsigned i = 0; i < EM_STATE_COUNT; i++) {
+		if (strcmp(stored->state, em_drive_state_name(i)) == 0)
+			return i;
+	}
+	return EM_STATE_REMOVED;
 }
 
 struct em_drive *em_record_restore(const struct em_store_drive *stored)
@@ -134,7 +153,7 @@ struct em_drive *em_record_restore(const struct em_store_drive *stored)
 	drive->first_seen_us = stored->first_seen_us;
 	drive->last_answer_us = stored->last_seen_us;
 	drive->state_since_us = stored->state_since_us;
-	if (strcmp(stored->state, em_drive_state_name(EM_STATE_RETIRED)) == 0) {
+	if (em_record_state(stored) == EM_STATE_RETIRED) {
 		drive->state = EM_STATE_RETIRED;
 		strcpy(drive->state_detail, "taken away on purpose");
 	} else {

@@ -91,6 +91,7 @@ struct em_drive_snap *em_drive_snap_unref(struct em_drive_snap *snap)
 	for (unsigned i = 0; i < snap->namespace_count; i++)
 		em_blob_unref(snap->namespaces[i].page.data);
 	free(snap->namespaces);
+	free(snap->controllers);
 	free(snap);
 	return NULL;
 }
@@ -134,10 +135,19 @@ int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_u
 	return age < 0 ? 0 : age;
 }
 
+static bool has_device(const struct em_drive_snap *drive, const char *name)
+{
+	for (unsigned i = 0; i < drive->controller_count; i++) {
+		if (strcmp(drive->controllers[i].device, name) == 0)
+			return true;
+	}
+	return !em_drive_state_is_gone(drive->state) && strcmp(drive->device, name) == 0;
+}
+
 static bool exactly(const struct em_drive_snap *drive, const char *text)
 {
 	return strcmp(drive->id, text) == 0 || strcmp(drive->serial, text) == 0 ||
-	       (!em_drive_state_is_gone(drive->state) && strcmp(drive->device, text) == 0);
+	       has_device(drive, text);
 }
 
 static bool prefixed(const struct em_drive_snap *drive, const char *text)

@@ -4,28 +4,30 @@
  * snapshot - what emberd knows of all drives at one moment, for readers on other threads.
  *
  * The loop thread builds a new snapshot from the drives that changed and the unchanged parts of the
- * last one, and publishes it. Readers take a reference, read as long as they like, and give it back.
+ * last one, and publishes it. Readers take a reference, read as long as they like, and give it
+ * back.
  *
  * Owns:     a snapshot owns references to its drives, a drive to its page bytes. Immutable once
  *           published.
  * Threads:  hub get/publish and ref/unref from any thread; building on the loop thread only.
  * Blocking: never (a mutex held for a pointer swap).
- * Limits:   EM_NAMESPACES_MAX namespaces per drive.
+ * Limits:   EM_NAMESPACES_MAX namespaces and EM_CONTROLLERS_MAX controllers per drive.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "lib/nvme/page.h"
 
-#define EM_DRIVE_ID_SIZE  17 /* 16 hexadecimal digits and NUL */
-#define EM_NAMESPACES_MAX 1024u
+#define EM_DRIVE_ID_SIZE   17 /* 16 hexadecimal digits and NUL */
+#define EM_NAMESPACES_MAX  1024u
+#define EM_CONTROLLERS_MAX 16u
 
 #define EM_DRIVE_STATES(X)                                                                         \
 	X(OK, "ok")                                                                                \
-	X(BUSY, "busy")                 /* the kernel is resetting it */                           \
+	X(BUSY, "busy")			/* the kernel is resetting it */                           \
 	X(UNRESPONSIVE, "unresponsive") /* three misses */                                         \
-	X(REMOVED, "removed")           /* its node is gone */                                     \
-	X(RETIRED, "retired")           /* taken away by a person */
+	X(REMOVED, "removed")		/* its node is gone */                                     \
+	X(RETIRED, "retired")		/* taken away by a person */
 
 #define EM_X(id, name) EM_STATE_##id,
 enum em_drive_state { EM_DRIVE_STATES(EM_X) EM_STATE_COUNT };
@@ -39,10 +41,10 @@ bool em_drive_state_is_gone(enum em_drive_state state);
 	X(NEVER, "never-read")                                                                     \
 	X(OK, "ok")                                                                                \
 	X(NO_READING, "no-reading")   /* the drive answered bytes that are none */                 \
-	X(SHORT, "short")             /* fewer bytes than the page has */                          \
-	X(REFUSED, "refused")         /* the drive does not have it: not asked again */            \
+	X(SHORT, "short")	      /* fewer bytes than the page has */                          \
+	X(REFUSED, "refused")	      /* the drive does not have it: not asked again */            \
 	X(UNSUPPORTED, "unsupported") /* the drive does not announce it: never asked */            \
-	X(STATUS, "status")           /* another NVMe status */                                    \
+	X(STATUS, "status")	      /* another NVMe status */                                    \
 	X(TIMEOUT, "timeout")                                                                      \
 	X(STUCK, "stuck")                                                                          \
 	X(BUSY, "busy")                                                                            \
@@ -72,19 +74,26 @@ struct em_blob *em_blob_unref(struct em_blob *blob); /* NULL ok; returns NULL */
  */
 struct em_page_read {
 	enum em_read_status status;
-	uint16_t nvme_status; /* EM_READ_STATUS, EM_READ_REFUSED */
-	int err;              /* EM_READ_HOST_ERROR */
-	bool zeroes;          /* EM_READ_NO_READING: all zero (else all ones) */
-	int64_t attempted_us; /* real time; 0 = never */
-	int64_t read_us;      /* real time of data; 0 = no data */
+	uint16_t nvme_status;  /* EM_READ_STATUS, EM_READ_REFUSED */
+	int err;	       /* EM_READ_HOST_ERROR */
+	bool zeroes;	       /* EM_READ_NO_READING: all zero (else all ones) */
+	int64_t attempted_us;  /* real time; 0 = never */
+	int64_t read_us;       /* real time of data; 0 = no data */
 	uint64_t read_mono_us; /* the same by em_monotonic_us(); 0 = before this start of emberd */
-	uint64_t interval_us; /* how often it is read; 0 = not at all */
-	struct em_blob *data; /* NULL = no valid reading yet */
+	uint64_t interval_us;  /* how often it is read; 0 = not at all */
+	struct em_blob *data;  /* NULL = no valid reading yet */
 };
 
 struct em_namespace_snap {
 	uint32_t nsid;
 	struct em_page_read page;
+};
+
+/* One controller of a drive: a way to it. */
+struct em_controller_snap {
+	/* Clean text; state is the kernel's: live, resetting, connecting, deleting, dead. */
+	char device[32], address[64], transport[32], cntlid[16], state[16];
+	bool active; /* the one that is asked */
 };
 
 struct em_drive_snap {
@@ -93,6 +102,9 @@ struct em_drive_snap {
 	/* Clean text (lib/base/text.h). */
 	char device[32], serial[64], model[64], firmware[32];
 	char subsystem_nqn[256], address[64], transport[32], cntlid[16];
+	/* By device in natural order; texts above are the first one's. None: the drive is gone. */
+	unsigned controller_count;
+	struct em_controller_snap *controllers;
 	enum em_drive_state state;
 	int64_t state_since_us; /* real time */
 	char state_detail[160]; /* why, for people; "" = nothing to say */
@@ -102,10 +114,10 @@ struct em_drive_snap {
 	struct em_page_read namespace_list; /* no data; status and times of the list itself */
 	unsigned namespace_count;
 	struct em_namespace_snap *namespaces; /* ascending nsid */
-	uint64_t commands, events;            /* sent to the broker for it; events heard */
-	uint64_t errors[EM_READ_COUNT];       /* attempts by how they ended, all but OK and NEVER */
-	unsigned misses;                      /* in a row */
-	uint64_t last_duration_us;            /* of the last completed command */
+	uint64_t commands, events;	      /* sent to the broker for it; events heard */
+	uint64_t errors[EM_READ_COUNT];	      /* attempts by how they ended, all but OK and NEVER */
+	unsigned misses;		      /* in a row */
+	uint64_t last_duration_us;	      /* of the last completed command */
 };
 
 struct em_snapshot {
@@ -138,4 +150,4 @@ struct em_hub;
 struct em_hub *em_hub_new(void); /* holds an empty snapshot */
 struct em_hub *em_hub_free(struct em_hub *hub);
 void em_hub_publish(struct em_hub *hub, struct em_snapshot *snap); /* takes the reference */
-struct em_snapshot *em_hub_get(struct em_hub *hub);                /* a new reference, never NULL */
+struct em_snapshot *em_hub_get(struct em_hub *hub);		   /* a new reference, never NULL */

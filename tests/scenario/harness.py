@@ -291,7 +291,7 @@ class Host:
         return self.wait(read, f"a reading of {drive} {page}", **kwargs)
 
     def devices(self):
-        return [drive["device"] for drive in self.get("/v1/drives")["drives"]]
+        return [drive["device"] for drive in self.get("/v1/drives?limit=4096")["drives"]]
 
 
 def parse_series(series):
