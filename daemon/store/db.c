@@ -19,11 +19,15 @@
 #define BROKEN_MAX	8u
 #define NAMES_KEPT	64
 
+struct em_db_place {
+	dev_t device;
+	ino_t inode;
+};
+
 struct em_db {
 	sqlite3 *handle;
 	const struct em_db_description *about;
-	dev_t device;
-	ino_t inode;
+	struct em_db_place file, wal; /* what we have open */
 	sqlite3_stmt *begin, *commit, *rollback, *drive_put, *name_put, *name_trim, *page_put;
 	sqlite3_stmt *event_put, *capability_put, *capability_remove;
 	sqlite3_stmt **row_insert; /* one per table */
@@ -320,22 +324,34 @@ static void keep_wal(struct em_db *db)
 		sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
+enum place_state { PLACE_GONE, PLACE_EMPTY, PLACE_FULL };
+
+static enum place_state find_place(const struct em_db *db, const char *suffix,
+				   struct em_db_place *ret)
+{
+	char path[PATH_MAX + 8];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", db->about->path, suffix);
+	if (stat(path, &st) < 0) {
+		*ret = (struct em_db_place){ 0 };
+		return errno == ENOENT ? PLACE_GONE : PLACE_FULL;
+	}
+	*ret = (struct em_db_place){ st.st_dev, st.st_ino };
+	return st.st_size > 0 ? PLACE_FULL : PLACE_EMPTY;
+}
+
 static int open_handle(struct em_db *db)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
 		    SQLITE_OPEN_EXRESCODE;
-	struct stat st;
 	int r = em_sql_errno(sqlite3_open_v2(db->about->path, &db->handle, flags, NULL));
 
 	if (r < 0)
 		return r;
 	keep_wal(db); /* until the version is known */
 	sqlite3_busy_timeout(db->handle, BUSY_MS);
-	if (stat(db->about->path, &st) < 0)
-		return -errno;
-	db->device = st.st_dev;
-	db->inode = st.st_ino;
-	return 0;
+	return find_place(db, "", &db->file) == PLACE_GONE ? -ENOENT : 0;
 }
 
 static int prepare_file(struct em_db *db, char *message)
@@ -357,6 +373,8 @@ static int prepare_file(struct em_db *db, char *message)
 		r = extend_tables(db);
 	if (r == 0)
 		r = prepare_statements(db);
+	if (r == 0)
+		find_place(db, "-wal", &db->wal);
 	return r;
 }
 
@@ -399,13 +417,36 @@ sqlite3 *em_db_handle(struct em_db *db)
 	return db->handle;
 }
 
+static bool is_other(const struct em_db_place *a, const struct em_db_place *b)
+{
+	return a->device != b->device || a->inode != b->inode;
+}
+
+/* A database is never empty: it was cut. */
+static bool lost_file(const struct em_db *db)
+{
+	struct em_db_place now;
+
+	return find_place(db, "", &now) != PLACE_FULL || is_other(&now, &db->file);
+}
+
 bool em_db_was_replaced(const struct em_db *db)
 {
-	struct stat st;
+	struct em_db_place now;
 
-	if (stat(db->about->path, &st) < 0)
-		return errno == ENOENT;
-	return st.st_dev != db->device || st.st_ino != db->inode;
+	if (lost_file(db))
+		return true;
+	find_place(db, "-wal", &now);
+	return is_other(&now, &db->wal);
+}
+
+struct em_db *em_db_abandon(struct em_db *db)
+{
+	if (lost_file(db))
+		sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	else
+		sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return em_db_close(db);
 }
 
 static size_t count_broken(const char *path)
@@ -451,7 +492,7 @@ int em_db_set_aside(const char *path, char *ret_name)
 
 static int run(sqlite3_stmt *statement)
 {
-	int r = em_sql_errno(sqlite3_step(statement));
+	int r = em_sql_errno_of(sqlite3_db_handle(statement), sqlite3_step(statement));
 
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);

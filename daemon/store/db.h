@@ -37,8 +37,13 @@ EM_DEFINE_CLEANUP(struct em_db, em_db_close)
 int em_db_set_aside(const char *path, char *ret_name);
 
 sqlite3 *em_db_handle(struct em_db *db);
-/* The path names another file by now, or none. */
+/*
+ * The path names another file by now, none, or one that was cut to nothing; or the -wal does, which
+ * then no other connection sees.
+ */
 bool em_db_was_replaced(const struct em_db *db);
+/* Closes one that was replaced: what only its -wal had goes home, but never into another file. */
+struct em_db *em_db_abandon(struct em_db *db);
 
 int em_db_begin(struct em_db *db);
 int em_db_commit(struct em_db *db);

@@ -74,7 +74,7 @@ static int prepare(struct em_store_reader *reader, const struct em_store_event_r
 	int r = em_sql_prepare(reader->handle, range_text(range), NULL, NULL, ret);
 
 	if (r < 0)
-		return em_store_reader_errno(r);
+		return em_store_reader_errno(reader, r);
 	sqlite3_bind_int64(*ret, 1, range->after_id);
 	sqlite3_bind_int64(*ret, 2, range->before_id ? range->before_id : INT64_MAX);
 	sqlite3_bind_int64(*ret, 3, range->from_us);
@@ -104,5 +104,5 @@ int em_store_events(struct em_store_reader *reader, const struct em_store_event_
 		if (r != 0)
 			return r;
 	}
-	return em_store_reader_errno(em_sql_errno(code));
+	return em_store_reader_errno(reader, em_sql_errno(code));
 }

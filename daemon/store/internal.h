@@ -26,6 +26,7 @@ struct em_store {
 	uint64_t failures;   /* attempts to write */
 	uint64_t stop_at_us; /* monotonic; when stopping: give up then */
 	bool stopping, done;
+	bool suspect; /* a reader found the file broken */
 	bool ok;
 	char detail[EM_DB_MESSAGE_SIZE];
 	unsigned generation; /* counts the files opened; a reader of an older one opens again */
@@ -37,7 +38,7 @@ struct em_store {
 	int64_t event_settled; /* the last id that was told */
 	struct em_db *db;
 	struct em_retention retention;
-	uint64_t retry_at_us, prune_at_us, set_aside_at_us;
+	uint64_t retry_at_us, prune_at_us, set_aside_at_us, suspected_at_us;
 };
 
 /* Opens the file when it is not open, sets a broken one aside, reports into ok and detail. */

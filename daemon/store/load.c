@@ -24,7 +24,7 @@ static int load(struct em_store *store, const char *text, int64_t limit, row_fn 
 		sqlite3_bind_int64(statement, 1, limit);
 	while (r == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
 		r = fn(userdata, statement);
-	return r != 0 ? r : em_store_reader_errno(em_sql_errno(code));
+	return r != 0 ? r : em_store_reader_errno(reader, em_sql_errno(code));
 }
 
 static void copy_identity(struct em_store_drive *drive, sqlite3_stmt *statement, int column)

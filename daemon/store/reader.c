@@ -13,8 +13,14 @@
 /* Going from row to row costs a fraction of a seek; so many rows of one step are worth one. */
 #define WALK_MAX 8u
 
-int em_store_reader_errno(int r)
+int em_store_reader_errno(struct em_store_reader *reader, int r)
 {
+	if (r == -EUCLEAN) {
+		pthread_mutex_lock(&reader->store->lock);
+		reader->store->suspect = true;
+		pthread_cond_signal(&reader->store->wake);
+		pthread_mutex_unlock(&reader->store->lock);
+	}
 	return r == 0 || r == -ETIMEDOUT || r == -ENOMEM ? r : -EAGAIN;
 }
 
@@ -75,7 +81,7 @@ int em_store_reader_begin(struct em_store_reader *reader, uint64_t deadline_us)
 	reader->deadline_us = deadline_us;
 	if (is_past(reader))
 		return -ETIMEDOUT;
-	return em_store_reader_errno(connect_reader(reader));
+	return em_store_reader_errno(reader, connect_reader(reader));
 }
 
 static bool is_known(const struct em_store *store, const struct em_store_range *range)
@@ -145,8 +151,8 @@ static int64_t row_place(sqlite3_stmt *statement, bool newest, unsigned count)
 	return newest ? sqlite3_column_int64(statement, 2) : (int64_t)count;
 }
 
-static int give_points(sqlite3_stmt *statement, const struct em_store_range *range,
-		       em_store_point_fn *fn, void *userdata)
+static int give_points(struct em_store_reader *reader, sqlite3_stmt *statement,
+		       const struct em_store_range *range, em_store_point_fn *fn, void *userdata)
 {
 	unsigned count = 0;
 	bool more = false;
@@ -162,12 +168,13 @@ static int give_points(sqlite3_stmt *statement, const struct em_store_range *ran
 		if (r != 0)
 			return r;
 	}
-	r = em_store_reader_errno(em_sql_errno(code));
+	r = em_store_reader_errno(reader, em_sql_errno(code));
 	return r == 0 && more ? 1 : r;
 }
 
 /* A walk over the readings that keeps the last one of each step, oldest first. */
 struct walk {
+	struct em_store_reader *reader;
 	const struct em_store_range *range;
 	sqlite3_stmt *rows, *last;
 	int64_t step;
@@ -222,7 +229,7 @@ static int jump(struct walk *walk)
 	if (code == SQLITE_ROW)
 		r = keep(walk, walk->last);
 	else if (code != SQLITE_DONE)
-		r = em_store_reader_errno(em_sql_errno(code));
+		r = em_store_reader_errno(walk->reader, em_sql_errno(code));
 	sqlite3_reset(walk->last);
 	bind_range(walk->rows, walk->range, end, walk->range->to_us);
 	return r;
@@ -258,7 +265,7 @@ static int walk_steps(struct walk *walk)
 		if (r != 0)
 			return r;
 	}
-	r = em_store_reader_errno(em_sql_errno(code));
+	r = em_store_reader_errno(walk->reader, em_sql_errno(code));
 	return r == 0 ? give_kept(walk) : r;
 }
 
@@ -266,9 +273,11 @@ static int give_steps(struct em_store_reader *reader, const struct em_store_rang
 		      em_store_point_fn *fn, void *userdata)
 {
 	em_cleanup(em_sql_finalizep) sqlite3_stmt *rows = NULL, *last = NULL;
-	struct walk walk = {
-		.range = range, .step = (int64_t)range_step(range), .fn = fn, .userdata = userdata
-	};
+	struct walk walk = { .reader = reader,
+			     .range = range,
+			     .step = (int64_t)range_step(range),
+			     .fn = fn,
+			     .userdata = userdata };
 	int r = em_sql_prepare(reader->handle, em_sql_reading_range, range->table, range->column,
 			       &rows);
 
@@ -276,7 +285,7 @@ static int give_steps(struct em_store_reader *reader, const struct em_store_rang
 		r = em_sql_prepare(reader->handle, em_sql_reading_last, range->table, range->column,
 				   &last);
 	if (r < 0)
-		return em_store_reader_errno(r);
+		return em_store_reader_errno(reader, r);
 	walk.rows = rows;
 	walk.last = last;
 	em_buf_init(&walk.value, EM_QUEUE_TEXT_MAX + 64);
@@ -299,6 +308,6 @@ int em_store_history(struct em_store_reader *reader, const struct em_store_range
 	if (r == 0)
 		r = prepare_range(reader, range, &statement);
 	if (r < 0)
-		return em_store_reader_errno(r);
-	return give_points(statement, range, fn, userdata);
+		return em_store_reader_errno(reader, r);
+	return give_points(reader, statement, range, fn, userdata);
 }

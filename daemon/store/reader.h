@@ -18,8 +18,11 @@ EM_DEFINE_CLEANUP(struct em_store_reader, em_store_reader_close)
  */
 int em_store_reader_begin(struct em_store_reader *reader, uint64_t deadline_us);
 
-/* To a reader a locked, broken or missing file is all the same: not now, -EAGAIN. */
-int em_store_reader_errno(int r);
+/*
+ * To a reader a locked, broken or missing file is all the same: not now, -EAGAIN. The writer is
+ * told of a broken one.
+ */
+int em_store_reader_errno(struct em_store_reader *reader, int r);
 
 /* Copies a text of the row, cut to size; NULL becomes "". */
 void em_store_column_text(char *dst, size_t size, sqlite3_stmt *statement, int column);

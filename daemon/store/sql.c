@@ -87,7 +87,7 @@ int em_sql_exec(sqlite3 *db, const char *text, const struct em_sql_marker *marke
 
 	if (r < 0)
 		return r;
-	return em_sql_errno(sqlite3_exec(db, expanded, NULL, NULL, NULL));
+	return em_sql_errno_of(db, sqlite3_exec(db, expanded, NULL, NULL, NULL));
 }
 
 int em_sql_prepare(sqlite3 *db, const char *text, const char *table, const char *column,
@@ -102,7 +102,7 @@ int em_sql_prepare(sqlite3 *db, const char *text, const char *table, const char 
 
 	if (r < 0)
 		return r;
-	return em_sql_errno(sqlite3_prepare_v2(db, expanded, -1, ret, NULL));
+	return em_sql_errno_of(db, sqlite3_prepare_v2(db, expanded, -1, ret, NULL));
 }
 
 int em_sql_number(sqlite3 *db, const char *text, int64_t *ret)
@@ -115,7 +115,7 @@ int em_sql_number(sqlite3 *db, const char *text, int64_t *ret)
 		return r;
 	code = sqlite3_step(statement);
 	if (code != SQLITE_ROW)
-		return code == SQLITE_DONE ? -EIO : em_sql_errno(code);
+		return code == SQLITE_DONE ? -EIO : em_sql_errno_of(db, code);
 	*ret = sqlite3_column_int64(statement, 0);
 	return 0;
 }
@@ -150,5 +150,23 @@ int em_sql_errno(int code)
 		return -EINVAL;
 	default:
 		return -EIO;
+	}
+}
+
+int em_sql_errno_of(sqlite3 *db, int code)
+{
+	int r = em_sql_errno(code);
+
+	if (r != -EIO || !db)
+		return r;
+	switch (sqlite3_system_errno(db)) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return -ENOSPC;
+	case EROFS:
+		return -EROFS;
+	default:
+		return r;
 	}
 }

@@ -73,3 +73,5 @@ int em_sql_number(sqlite3 *db, const char *text, int64_t *ret);
  * -EUCLEAN the file is broken, -EINVAL what was given can never be written. 0 for success.
  */
 int em_sql_errno(int code);
+/* The same with a look at what the system said, when SQLite only says that I/O failed. */
+int em_sql_errno_of(sqlite3 *db, int code);

@@ -111,15 +111,34 @@ static void use_db(struct em_store *store, struct em_db *db)
 		report(store, 0, NULL);
 }
 
+/* A reader found it broken: opening it anew looks it through, but not all the time. */
+static bool is_suspect(struct em_store *store)
+{
+	uint64_t now = em_monotonic_us();
+	bool suspect;
+
+	pthread_mutex_lock(&store->lock);
+	suspect = store->suspect;
+	store->suspect = false;
+	pthread_mutex_unlock(&store->lock);
+	if (!suspect || (store->suspected_at_us && now - store->suspected_at_us < SET_ASIDE_US))
+		return false;
+	store->suspected_at_us = now;
+	return true;
+}
+
 int em_store_writer_open(struct em_store *store)
 {
 	char message[EM_DB_MESSAGE_SIZE];
 	struct em_db *db = NULL;
 	int r;
 
-	if (store->db && !em_db_was_replaced(store->db))
+	if (store->db && em_db_was_replaced(store->db))
+		store->db = em_db_abandon(store->db);
+	else if (store->db && is_suspect(store))
+		store->db = em_db_close(store->db);
+	if (store->db)
 		return 0;
-	store->db = em_db_close(store->db);
 	r = em_db_open(&db, &store->about, message);
 	if (r == -EUCLEAN && set_aside(store) == 0)
 		r = em_db_open(&db, &store->about, message);
@@ -309,7 +328,7 @@ static bool is_due(struct em_store *store, uint64_t *ret_until)
 		*ret_until = retry_at;
 		return false;
 	}
-	if (!store->db || !em_queue_is_empty(&store->queue))
+	if (!store->db || store->suspect || !em_queue_is_empty(&store->queue))
 		return true;
 	*ret_until =
 		em_retention_is_wanted(&store->retention) ? store->prune_at_us : now + PRUNE_US;

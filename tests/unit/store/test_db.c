@@ -243,11 +243,12 @@ START_TEST(few_broken_files_are_kept)
 
 	snprintf(wal, sizeof(wal), "%s-wal", db_path);
 	for (unsigned i = 0; i < 12; i++) {
-		int64_t before = em_realtime_us() / 1000;
+		int64_t before;
 
 		write_file(db_path, "x", 1, 0);
 		write_file(wal, "x", 1, 0);
 		ck_assert_int_eq(em_db_set_aside(db_path, name), 0);
+		before = em_realtime_us() / 1000;
 		ck_assert_int_ne(access(db_path, F_OK), 0);
 		ck_assert_int_ne(access(wal, F_OK), 0);
 		wait_until(em_realtime_us() / 1000 != before); /* names differ by the millisecond */

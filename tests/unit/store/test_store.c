@@ -139,6 +139,70 @@ START_TEST(a_file_that_breaks_is_set_aside_while_running)
 }
 END_TEST
 
+/* The writer only adds at the end and would never see it. */
+START_TEST(a_broken_page_that_only_a_reader_meets_is_told)
+{
+	struct em_store *store = open_store();
+	struct em_store_reader *reader = NULL;
+	const struct em_store_range range = {
+		.table = "smart", .column = "bytes", .drive_id = DRIVE, .to_us = 9000, .limit = 9000
+	};
+	unsigned points = 0;
+	char junk[4096];
+	struct stat st;
+
+	memset(junk, 'j', sizeof(junk));
+	for (int64_t at = 0; at < 5000; at++)
+		put(store, at, 1);
+	wait_written(store);
+	change("PRAGMA wal_checkpoint(TRUNCATE)");
+	ck_assert_int_eq(stat(db_path, &st), 0);
+	write_file(db_path, junk, sizeof(junk), st.st_size / 2 / 4096 * 4096);
+	ck_assert_int_eq(em_store_reader_open(store, &reader), 0);
+	ck_assert_int_eq(em_store_history(reader, &range, count_points, &points), -EAGAIN);
+	wait_until(count_files("ember.db.broken-") > 0);
+	put(store, 7000, 7);
+	wait_written(store);
+	ck_assert(status_of(store).ok);
+	points = 0;
+	ck_assert_int_eq(em_store_history(reader, &range, count_points, &points), 0);
+	ck_assert_uint_eq(points, 1);
+	em_store_reader_close(reader);
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+START_TEST(a_wal_that_was_taken_away_loses_nothing)
+{
+	struct em_store *store = open_store();
+	char wal[PATH_MAX + 32], buf[128];
+
+	snprintf(wal, sizeof(wal), "%s-wal", db_path);
+	put(store, 1, 1);
+	wait_written(store);
+	ck_assert_int_eq(unlink(wal), 0);
+	put(store, 2, 2);
+	wait_written(store);
+	ck_assert_str_eq(look("SELECT group_concat(at) FROM smart", buf), "1,2");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+START_TEST(a_file_that_was_cut_is_made_again)
+{
+	struct em_store *store = open_store();
+	char buf[128];
+
+	put(store, 1, 1);
+	wait_written(store);
+	ck_assert_int_eq(truncate(db_path, 0), 0);
+	put(store, 2, 2);
+	wait_written(store);
+	ck_assert_str_eq(look("SELECT group_concat(at) FROM smart", buf), "2");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
 START_TEST(a_file_that_was_taken_away_is_made_again)
 {
 	struct em_store *store = open_store();
@@ -670,6 +734,9 @@ int main(void)
 	tcase_add_test(tcase, a_newer_file_is_refused);
 	tcase_add_test(tcase, a_broken_file_is_set_aside_at_start);
 	tcase_add_test(tcase, a_file_that_breaks_is_set_aside_while_running);
+	tcase_add_test(tcase, a_broken_page_that_only_a_reader_meets_is_told);
+	tcase_add_test(tcase, a_wal_that_was_taken_away_loses_nothing);
+	tcase_add_test(tcase, a_file_that_was_cut_is_made_again);
 	tcase_add_test(tcase, a_file_that_was_taken_away_is_made_again);
 	tcase_add_test(tcase, a_locked_file_is_waited_for);
 	tcase_add_test(tcase, a_file_locked_at_start_is_waited_for);
