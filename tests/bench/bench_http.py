@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What answering costs: /metrics beside node-exporter's, a hung drive, events to many."""
-import json
 import select
 import socket
 import statistics
@@ -119,4 +118,3 @@ def bench_events(report):
                note=f"worst {max(last) * 1000:.1f} ms")
     report.judge(f"events: {CLIENTS} clients", max(last), "s, worst", 5,
                  note="what the kernel tells shows within 5 s")
-    report.row("events: size", len(json.dumps(host.get("/v1/events?limit=1")["events"][0])), "bytes")
