@@ -15,6 +15,7 @@ static enum em_exit exit_of_status(long status)
 		return EM_EXIT_USAGE;
 	case 401:
 	case 403:
+	case 405: /* the network may only look */
 		return EM_EXIT_REFUSED;
 	case 404:
 		return EM_EXIT_NOT_FOUND;
@@ -55,19 +56,24 @@ static void set_reason(struct em_reason *ret, const char *format, ...)
 	va_end(args);
 }
 
-/* Where to go from here, when the problem does not say it itself. */
+/* Where to go from here, when the problem does not say it for emberctl. */
 static const char *next_step(long status, const char *detail)
 {
-	if (strstr(detail, "emberctl "))
-		return "";
-	if (status == 404)
-		return " Here: `emberctl drives`.";
-	if (status == 401)
-		return " Show a token with --token-file or $EMBER_TOKEN: `emberctl token create "
-		       "NAME` makes one, on that host.";
-	if (status == 403 && !strstr(detail, "group"))
-		return " Run it on that host as root, or join its group: `usermod -aG ember-admin "
-		       "USER`, then log in again.";
+	switch (status) {
+	case 401:
+		return strstr(detail, "--token-file")
+			       ? ""
+			       : " emberctl shows it with --token-file FILE or $EMBER_TOKEN.";
+	case 403:
+		return strstr(detail, "usermod") ? ""
+						 : " By default the group is ember-admin: `usermod "
+						   "-aG ember-admin USER`, "
+						   "then log in again.";
+	case 404:
+		return strstr(detail, "emberctl ") ? "" : " Here: `emberctl drives`.";
+	case 405:
+		return " Orders are given on the host itself, over its socket.";
+	}
 	return "";
 }
 

@@ -382,8 +382,15 @@ void em_http_explain(const struct em_http *http, int err, char *buf, size_t size
 		snprintf(buf, size, "out of memory.");
 		return;
 	}
-	snprintf(buf, size, "no answer from emberd at %s: %s. Look with `systemctl status emberd`.",
-		 at, http->reason[0] ? http->reason : strerror(-err));
+	if (err == -EPROTO && http->target.url && !is_https(http->target.url))
+		snprintf(buf, size,
+			 "what listens at %s does not talk HTTP: %s. If it is the HTTPS listener, "
+			 "write https://.",
+			 at, http->reason[0] ? http->reason : strerror(-err));
+	else
+		snprintf(buf, size,
+			 "no answer from emberd at %s: %s. Look with `systemctl status emberd`.",
+			 at, http->reason[0] ? http->reason : strerror(-err));
 }
 
 char *em_http_escape(const char *text)

@@ -86,6 +86,28 @@ static void put_drives(struct em_writer *w, const json_t *drives)
 	put_text(w, "Drives", buf, EM_TONE_PLAIN);
 }
 
+static void put_listeners(struct em_writer *w, const json_t *root)
+{
+	const json_t *listener;
+	const char *label = "Listens at";
+	char line[EM_VIEW_SIZE], expires[EM_VIEW_SIZE];
+	const char *end = em_view_time(em_json_text(root, "certificate_expires_at"), expires);
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "listeners"), i, listener)
+	{
+		const char *kind = em_json_text(listener, "kind");
+		const char *address = em_json_text(listener, "address");
+
+		snprintf(line, sizeof(line), "%.300s (%.60s)", address ? address : "?",
+			 kind ? kind : "?");
+		put_text(w, label, line, EM_TONE_PLAIN);
+		label = "";
+	}
+	if (end)
+		put_text(w, "Certificate until", end, EM_TONE_PLAIN);
+}
+
 enum em_exit em_verb_health(struct em_client *client)
 {
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
@@ -99,5 +121,6 @@ enum em_exit em_verb_health(struct em_client *client)
 	put_broker(w, json_object_get(doc.root, "broker"));
 	put_store(w, json_object_get(doc.root, "store"));
 	put_drives(w, json_object_get(doc.root, "drives"));
+	put_listeners(w, doc.root);
 	return EM_EXIT_OK;
 }

@@ -147,21 +147,21 @@ static const char *view_submission(const json_t *entry, char buf[EM_VIEW_SIZE])
 	if (!submission || strcmp(submission, "none") == 0)
 		return NULL;
 	if (strcmp(submission, "same_namespace") == 0)
-		return "nothing else on its namespace";
+		return "an idle namespace";
 	if (strcmp(submission, "any_namespace") == 0)
-		return "nothing else on the drive";
+		return "an idle drive";
 	snprintf(buf, EM_VIEW_SIZE, "%s", submission);
 	return buf;
 }
 
 static void put_effect(struct em_writer *w, const json_t *entry)
 {
-	char opcode[16] = "", changes[EM_VIEW_SIZE], beside[EM_VIEW_SIZE];
+	char opcode[16] = "", name[EM_VIEW_SIZE], changes[EM_VIEW_SIZE], beside[EM_VIEW_SIZE];
 	const char *what = view_changes(entry, changes);
 	const json_t *number = json_object_get(entry, "opcode");
 	const struct em_cell cells[] = {
 		{ opcode, EM_TONE_PLAIN },
-		{ em_json_text(entry, "name"), EM_TONE_STRONG },
+		{ em_view_words(em_json_text(entry, "name"), name), EM_TONE_STRONG },
 		{ what, what ? EM_TONE_WARN : EM_TONE_PLAIN },
 		{ view_submission(entry, beside), EM_TONE_PLAIN },
 	};
@@ -177,7 +177,7 @@ static void put_effects(struct em_writer *w, const char *title, const json_t *co
 		{ .title = "Code" },
 		{ .title = "Command", .rank = 1, .shortest = 12 },
 		{ .title = "Changes", .rank = 2, .shortest = 12 },
-		{ .title = "Beside it", .wrap = true, .rank = 3, .shortest = 12 },
+		{ .title = "Needs", .wrap = true, .rank = 3, .shortest = 12 },
 	};
 	const json_t *entry;
 	size_t i;

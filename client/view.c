@@ -15,6 +15,15 @@ static void to_words(char *text)
 			*text = ' ';
 }
 
+const char *em_view_words(const char *name, char buf[EM_VIEW_SIZE])
+{
+	if (!name)
+		return NULL;
+	snprintf(buf, EM_VIEW_SIZE, "%s", name);
+	to_words(buf);
+	return buf;
+}
+
 const char *em_view_names(const json_t *list, char buf[EM_VIEW_SIZE])
 {
 	const json_t *name;

@@ -28,6 +28,9 @@ const char *em_view_names(const json_t *list, char buf[EM_VIEW_SIZE]);
  */
 const char *em_view_warnings(const json_t *values, char buf[EM_VIEW_SIZE]);
 
+/* "get_log_page", a name made for programs, as words; NULL stays NULL. */
+const char *em_view_words(const char *name, char buf[EM_VIEW_SIZE]);
+
 /* "12 s ago" of the member age_seconds. */
 const char *em_view_age(const json_t *object, char buf[EM_VIEW_SIZE]);
 

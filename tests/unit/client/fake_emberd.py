@@ -214,6 +214,8 @@ HEALTH = {"status": "degraded", "reasons": ["the broker is not connected"], "ver
           "broker": {"connected": False, "requests_total": 1234567},
           "store": {"status": "ok", "detail": None, "queued": 0, "written_total": 5,
                     "dropped_total": 0},
+          "listeners": [{"kind": "unix", "address": "/run/x"}, {"kind": "https", "address": "[::1]:9443"}],
+          "certificate_expires_at": "2027-01-01T00:00:00.000Z",
           "drives": {"total": 3, "ok": 2, "busy": 0, "unresponsive": 1, "removed": 0,
                      "retired": 0}}
 

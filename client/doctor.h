@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/*
+ * doctor - what is well with Ember on this host, what is not, and what to do about it.
+ *
+ * Each check adds findings to a list; nothing is changed and no drive is asked. Files are looked
+ * for under root, so that a test can lay out a host of its own.
+ *
+ * Owns:     a report owns its texts.
+ * Threads:  one. Blocking: on the disk, emberd, D-Bus, and the programs it asks for their version.
+ * Errors:   what cannot be found out is a finding too; a report out of memory says so at the end.
+ * Limits:   EM_FINDINGS_MAX findings.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "client/client.h"
+
+#define EM_FINDINGS_MAX 256u
+
+/* What a finding means: nothing to do; worth a look; something does not work. */
+#define EM_RESULTS(X)                                                                              \
+	X(OK, "ok")                                                                                \
+	X(WARN, "warn")                                                                            \
+	X(FAIL, "fail")
+
+#define EM_X(id, name) EM_RESULT_##id,
+enum em_result { EM_RESULTS(EM_X) };
+#undef EM_X
+const char *em_result_name(enum em_result result);
+
+/* Areas that are checked, in the order of the report. Names are public: scripts look for them. */
+#define EM_CHECKS(X)                                                                               \
+	X(USER, "user")                                                                            \
+	X(KERNEL, "kernel")                                                                        \
+	X(VERSIONS, "versions")                                                                    \
+	X(UNITS, "units")                                                                          \
+	X(CONFIGURATION, "configuration")                                                          \
+	X(POLICY, "policy")                                                                        \
+	X(EMBERD, "emberd")                                                                        \
+	X(BROKER, "broker")                                                                        \
+	X(LISTENERS, "listeners")                                                                  \
+	X(CERTIFICATE, "certificate")                                                              \
+	X(DRIVES, "drives")                                                                        \
+	X(PAGES, "pages")                                                                          \
+	X(HISTORY, "history")                                                                      \
+	X(DISK, "disk")                                                                            \
+	X(CLOCK, "clock")                                                                          \
+	X(TOOLS, "tools")
+
+#define EM_X(id, name) EM_CHECK_##id,
+enum em_check { EM_CHECKS(EM_X) EM_CHECK_COUNT };
+#undef EM_X
+const char *em_check_name(enum em_check check);
+
+struct em_finding {
+	enum em_check check;
+	enum em_result result;
+	char *summary;
+	char *advice; /* NULL: nothing to do */
+};
+
+struct em_report {
+	struct em_finding *findings;
+	unsigned count;
+	bool incomplete; /* no memory, or more than EM_FINDINGS_MAX */
+};
+
+/* advice NULL or "" = nothing to do. */
+void em_report_add(struct em_report *report, enum em_check check, enum em_result result,
+		   const char *advice, const char *summary, ...)
+	__attribute__((format(printf, 5, 6)));
+enum em_result em_report_worst(const struct em_report *report);
+void em_report_done(struct em_report *report);
+
+/* Options of emberd that other checks need, as `emberd --print-config` told them. */
+struct em_doctor_config {
+	bool known;
+	char directory[512];   /* [store] */
+	char admin_group[64];  /* [http] */
+	char certificate[512]; /* [https] */
+};
+
+struct em_doctor {
+	struct em_client *client;
+	struct em_report report;
+	const char *root; /* "" = this host as it is */
+	const char *config_path; /* of emberd; NULL = its default */
+	struct em_doctor_config config;
+	json_t *health; /* NULL: emberd was not reached */
+};
+
+/* doctor_host.c: this machine. */
+void em_doctor_user(struct em_doctor *doctor);
+void em_doctor_kernel(struct em_doctor *doctor);
+void em_doctor_disk(struct em_doctor *doctor);
+void em_doctor_clock(struct em_doctor *doctor);
+void em_doctor_tools(struct em_doctor *doctor);
+/* How much of total is left decides; a finding of EM_CHECK_DISK about place. */
+void em_doctor_space(struct em_report *report, const char *place, uint64_t free_bytes,
+		     uint64_t total_bytes);
+
+/* doctor_setup.c: what is installed, and how. */
+void em_doctor_versions(struct em_doctor *doctor);
+void em_doctor_units(struct em_doctor *doctor);
+void em_doctor_configuration(struct em_doctor *doctor);
+void em_doctor_policy(struct em_doctor *doctor);
+/* Takes what emberd printed. */
+void em_doctor_read_config(struct em_doctor_config *config, const char *text);
+
+/* doctor_ember.c: what emberd says of itself and of its drives. */
+void em_doctor_emberd(struct em_doctor *doctor); /* first: fetches health */
+void em_doctor_listeners(struct em_doctor *doctor);
+void em_doctor_certificate(struct em_doctor *doctor);
+void em_doctor_drives(struct em_doctor *doctor);
+void em_doctor_pages(struct em_doctor *doctor);

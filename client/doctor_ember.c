@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What emberd says of itself, of the broker, and of its drives. */
+#include "client/doctor.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "client/api.h"
+#include "client/view.h"
+#include "config.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+
+#define CONNECT_MS     2000
+#define EXPIRY_WARN_US (30 * 24 * 3600 * EM_US_PER_SEC)
+#define NAMES_SHOWN    4u /* devices that a finding names before "and N more" */
+#define TEXT_SIZE      2048
+
+/* ---- emberd, broker, history ------------------------------------------------------------- */
+
+static long long count_of(const json_t *object, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static void judge_version(struct em_report *report, const char *version)
+{
+	if (!version || strcmp(version, PACKAGE_VERSION) != 0)
+		em_report_add(report, EM_CHECK_EMBERD, EM_RESULT_WARN,
+			      "After an upgrade, as root: systemctl restart emberd ember-broker.",
+			      "emberd that runs has version %s, emberctl has " PACKAGE_VERSION,
+			      version ? version : "unknown");
+	else
+		em_report_add(report, EM_CHECK_EMBERD, EM_RESULT_OK, NULL,
+			      "emberd answers, and has version " PACKAGE_VERSION);
+}
+
+static void judge_broker(struct em_report *report, const json_t *broker)
+{
+	if (em_json_true(broker, "connected"))
+		em_report_add(report, EM_CHECK_BROKER, EM_RESULT_OK, NULL,
+			      "emberd is connected to the broker");
+	else
+		em_report_add(report, EM_CHECK_BROKER, EM_RESULT_FAIL,
+			      "No drive is read. `journalctl -u ember-broker -e` says why; then, as "
+			      "root: systemctl restart ember-broker.socket.",
+			      "emberd is not connected to the broker");
+}
+
+static void judge_store(struct em_report *report, const json_t *store)
+{
+	const char *status = em_json_text(store, "status"), *detail = em_json_text(store, "detail");
+	long long lost = count_of(store, "dropped_total");
+
+	if (!status || strcmp(status, "ok") != 0)
+		em_report_add(report, EM_CHECK_HISTORY, EM_RESULT_FAIL,
+			      "Readings wait in memory until it can be written. Is the disk full "
+			      "or read-only? `journalctl -u emberd -e` says more.",
+			      "the history is not written: %s", detail ? detail : "no reason given");
+	else if (lost > 0)
+		em_report_add(report, EM_CHECK_HISTORY, EM_RESULT_WARN,
+			      "That was while the disk could not be written or was too slow.",
+			      "the history is written, but %lld rows were lost since the start of "
+			      "emberd",
+			      lost);
+	else
+		em_report_add(report, EM_CHECK_HISTORY, EM_RESULT_OK, NULL,
+			      "the history is written");
+}
+
+void em_doctor_emberd(struct em_doctor *doctor)
+{
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	struct em_reason reason = { 0 };
+
+	if (em_api_try(doctor->client, "GET", "/v1/health", NULL, &doc, &reason) != EM_EXIT_OK) {
+		em_report_add(&doctor->report, EM_CHECK_EMBERD, EM_RESULT_FAIL,
+			      "Is it running? As root: systemctl enable --now emberd.",
+			      "emberd does not answer: %s", reason.text);
+		return;
+	}
+	doctor->health = json_incref(doc.root);
+	judge_version(&doctor->report, em_json_text(doctor->health, "version"));
+	judge_broker(&doctor->report, json_object_get(doctor->health, "broker"));
+	judge_store(&doctor->report, json_object_get(doctor->health, "store"));
+}
+
+/* ---- listeners --------------------------------------------------------------------------- */
+
+static int wait_connected(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	if (poll(&poll_fd, 1, CONNECT_MS) == 0)
+		return -ETIMEDOUT;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
+		return -errno;
+	return -err;
+}
+
+static int try_address(int family, const struct sockaddr *address, socklen_t len)
+{
+	em_cleanup(em_closep) int fd =
+		socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, address, len) == 0)
+		return 0;
+	return errno == EINPROGRESS ? wait_connected(fd) : -errno;
+}
+
+static int try_unix(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, path);
+	return try_address(AF_UNIX, (const struct sockaddr *)&address, sizeof(address));
+}
+
+/* "127.0.0.1:9980", "[::]:9443"; an address that stands for all of them leads to this host. */
+static int try_tcp(const char *text)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
+	struct addrinfo *found = NULL;
+	const char *port = strrchr(text, ':');
+	char host[128];
+	size_t skip = text[0] == '[';
+	int r;
+
+	if (!port || (size_t)(port - text) >= sizeof(host))
+		return -EINVAL;
+	snprintf(host, sizeof(host), "%.*s", (int)((size_t)(port - text) - 2 * skip), text + skip);
+	if (getaddrinfo(host, port + 1, &hints, &found) != 0)
+		return -EINVAL;
+	r = try_address(found->ai_family, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return r;
+}
+
+static void judge_listener(struct em_doctor *doctor, const char *kind, const char *address)
+{
+	int r = strcmp(kind, "unix") == 0 ? try_unix(address) : try_tcp(address);
+
+	if (r == 0)
+		em_report_add(&doctor->report, EM_CHECK_LISTENERS, EM_RESULT_OK, NULL,
+			      "%s %s can be reached from here", kind, address);
+	else
+		em_report_add(&doctor->report, EM_CHECK_LISTENERS, EM_RESULT_FAIL,
+			      strcmp(kind, "unix") == 0
+				      ? "Something replaced the socket's file: systemctl restart "
+					"emberd."
+				      : "Does a firewall, or IPAddressDeny= in the unit of emberd, "
+					"forbid it?",
+			      "%s %s cannot be reached from here: %s", kind, address, strerror(-r));
+}
+
+/* Needs the right to give orders; who has it not is not told about tokens. */
+static void judge_tokens(struct em_doctor *doctor)
+{
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	struct em_reason reason;
+
+	if (em_api_try(doctor->client, "GET", "/v1/tokens", NULL, &doc, &reason) == EM_EXIT_OK &&
+	    json_array_size(json_object_get(doc.root, "tokens")) == 0)
+		em_report_add(&doctor->report, EM_CHECK_LISTENERS, EM_RESULT_WARN,
+			      "Make one: emberctl token create NAME.",
+			      "emberd listens on the network, and nobody has a token for it");
+}
+
+void em_doctor_listeners(struct em_doctor *doctor)
+{
+	const json_t *listener;
+	bool network = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(doctor->health, "listeners"), i, listener)
+	{
+		const char *kind = em_json_text(listener, "kind");
+		const char *address = em_json_text(listener, "address");
+
+		if (kind && address)
+			judge_listener(doctor, kind, address);
+		network |= kind && strcmp(kind, "https") == 0;
+	}
+	if (network)
+		judge_tokens(doctor);
+}
+
+/* ---- certificate ------------------------------------------------------------------------- */
+
+/* "2026-12-31T23:59:59.000Z" to real time; false: it is no time. */
+static bool read_time(const char *text, int64_t *ret_us)
+{
+	struct tm tm = { 0 };
+
+	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
+		return false;
+	*ret_us = (int64_t)timegm(&tm) * (int64_t)EM_US_PER_SEC;
+	return true;
+}
+
+void em_doctor_certificate(struct em_doctor *doctor)
+{
+	const char *text = em_json_text(doctor->health, "certificate_expires_at");
+	char advice[768], shown[EM_VIEW_SIZE];
+	int64_t expires, left;
+
+	if (!read_time(text, &expires))
+		return; /* none is in use */
+	left = expires - em_realtime_us();
+	snprintf(advice, sizeof(advice), "Put a new one into %s; as root: systemctl reload emberd.",
+		 doctor->config.certificate[0] ? doctor->config.certificate : "its place");
+	em_report_add(&doctor->report, EM_CHECK_CERTIFICATE,
+		      left <= 0 ? EM_RESULT_FAIL
+		      : left < (int64_t)EXPIRY_WARN_US ? EM_RESULT_WARN
+						       : EM_RESULT_OK,
+		      left < (int64_t)EXPIRY_WARN_US ? advice : NULL,
+		      "the certificate of the network listener %s %s",
+		      left <= 0 ? "has expired on" : "is valid until", em_view_time(text, shown));
+}
+
+/* ---- drives ------------------------------------------------------------------------------ */
+
+void em_doctor_drives(struct em_doctor *doctor)
+{
+	const json_t *drives = json_object_get(doctor->health, "drives");
+	long long total = count_of(drives, "total"), silent = count_of(drives, "unresponsive");
+	long long removed = count_of(drives, "removed");
+
+	if (total == 0)
+		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+			      "Does the kernel see one? `ls /sys/class/nvme`; "
+			      "`journalctl -u ember-broker -e` says what the broker found.",
+			      "emberd knows no drive");
+	else
+		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_OK, NULL,
+			      "emberd knows %lld drive%s", total, total == 1 ? "" : "s");
+	if (silent > 0)
+		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+			      "`emberctl drives` names them; the kernel's log may say why: "
+			      "journalctl -k -g nvme.",
+			      "%lld of them do%s not answer", silent, silent == 1 ? "es" : "");
+	if (removed > 0)
+		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+			      "Taken away on purpose? Then: emberctl retire DRIVE.",
+			      "%lld of them %s gone", removed, removed == 1 ? "is" : "are");
+}
+
+/* ---- pages ------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcmp(word, *words) == 0)
+			return true;
+	return false;
+}
+
+static void append(char text[TEXT_SIZE], const char *page, const char *why)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, TEXT_SIZE - len, "%s%s%s%s%s", len ? "; " : "", page, why ? " (" : "",
+		 why ? why : "", why ? ")" : "");
+}
+
+/* What of a drive cannot be had, and what should be had and is not. */
+static void sort_pages(const json_t *pages, char absent[TEXT_SIZE], char failed[TEXT_SIZE])
+{
+	static const char *const fine[] = { "ok", "never-read", NULL };
+	static const char *const lacking[] = { "unsupported", "refused", NULL };
+	const json_t *page;
+	size_t i;
+
+	absent[0] = failed[0] = '\0';
+	json_array_foreach(pages, i, page)
+	{
+		const char *name = em_json_text(page, "page"), *status = em_json_text(page, "status");
+		const char *detail = em_json_text(page, "status_detail");
+
+		if (!name || !status || is_one_of(status, fine))
+			continue;
+		append(is_one_of(status, lacking) ? absent : failed, name,
+		       detail ? detail : status);
+	}
+}
+
+/* Drives of which the same can be said share a line. */
+static void note(json_t *said, const char *text, const char *device)
+{
+	json_t *devices = json_object_get(said, text);
+
+	if (!devices) {
+		devices = json_array();
+		json_object_set_new(said, text, devices);
+	}
+	json_array_append_new(devices, json_string(device));
+}
+
+static const char *join_names(const json_t *devices, char buf[EM_VIEW_SIZE])
+{
+	size_t count = json_array_size(devices), len = 0;
+
+	for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
+		len += (size_t)snprintf(buf + len, EM_VIEW_SIZE - len, "%s%.40s", i ? ", " : "",
+					json_string_value(json_array_get(devices, i)));
+	if (count > NAMES_SHOWN)
+		snprintf(buf + len, EM_VIEW_SIZE - len, " and %zu more", count - NAMES_SHOWN);
+	return buf;
+}
+
+static void tell(struct em_report *report, const json_t *said, enum em_result result,
+		 const char *advice, const char *what)
+{
+	const json_t *devices;
+	const char *text;
+	char names[EM_VIEW_SIZE];
+
+	json_object_foreach((json_t *)said, text, devices)
+		em_report_add(report, EM_CHECK_PAGES, result, advice, "%s: %s%s",
+			      join_names(devices, names), what, text);
+}
+
+static void look_at(struct em_doctor *doctor, const char *device, json_t *lacking, json_t *failing)
+{
+	em_cleanup(em_freep) char *path = em_api_drive_path(device, "");
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	char absent[TEXT_SIZE], failed[TEXT_SIZE];
+	struct em_reason reason;
+
+	if (!path ||
+	    em_api_try(doctor->client, "GET", path, NULL, &doc, &reason) != EM_EXIT_OK)
+		return;
+	sort_pages(json_object_get(doc.root, "pages"), absent, failed);
+	if (absent[0])
+		note(lacking, absent, device);
+	if (failed[0])
+		note(failing, failed, device);
+}
+
+void em_doctor_pages(struct em_doctor *doctor)
+{
+	static const char *const gone[] = { "removed", "retired", NULL };
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	json_t *lacking = json_object(), *failing = json_object();
+	struct em_reason reason;
+	const json_t *drive;
+	size_t i;
+
+	if (em_api_try_list(doctor->client, "/v1/drives", "drives", 0, &doc, &reason) == EM_EXIT_OK)
+		json_array_foreach(json_object_get(doc.root, "drives"), i, drive)
+		{
+			const char *id = em_json_text(drive, "device");
+			const char *state = em_json_text(drive, "state");
+
+			if (id && *id && state && !is_one_of(state, gone))
+				look_at(doctor, id, lacking, failing);
+		}
+	tell(&doctor->report, lacking, EM_RESULT_OK, NULL, "not to be had: ");
+	tell(&doctor->report, failing, EM_RESULT_WARN,
+	     "`emberctl show DRIVE` says when each was read last; emberctl refresh DRIVE asks again.",
+	     "not read: ");
+	if (!json_object_size(lacking) && !json_object_size(failing) &&
+	    json_array_size(json_object_get(doc.root, "drives")) > 0)
+		em_report_add(&doctor->report, EM_CHECK_PAGES, EM_RESULT_OK, NULL,
+			      "every page of every drive is read");
+	json_decref(lacking);
+	json_decref(failing);
+}

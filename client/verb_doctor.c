@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "client/api.h"
+#include "client/doctor.h"
+#include "lib/base/cleanup.h"
+
+/* What holds when emberd's own program cannot be asked. */
+static const struct em_doctor_config usual = {
+	.directory = "/var/lib/ember",
+	.admin_group = "ember-admin",
+};
+
+static bool is_here(const struct em_client *client)
+{
+	const char *url = client->target.url;
+
+	return !url || strstr(url, "//127.0.0.1") || strstr(url, "//localhost") ||
+	       strstr(url, "//[::1]");
+}
+
+static void examine(struct em_doctor *doctor)
+{
+	bool here = is_here(doctor->client);
+
+	if (here) {
+		em_doctor_versions(doctor);
+		em_doctor_configuration(doctor);
+		em_doctor_user(doctor);
+		em_doctor_kernel(doctor);
+		em_doctor_units(doctor);
+		em_doctor_policy(doctor);
+		em_doctor_disk(doctor);
+		em_doctor_clock(doctor);
+		em_doctor_tools(doctor);
+	}
+	em_doctor_emberd(doctor);
+	if (!doctor->health)
+		return;
+	if (here)
+		em_doctor_listeners(doctor);
+	em_doctor_certificate(doctor);
+	em_doctor_drives(doctor);
+	em_doctor_pages(doctor);
+}
+
+static json_t *finding_json(const struct em_finding *finding)
+{
+	return json_pack("{s:s, s:s, s:s, s:s?}", "check", em_check_name(finding->check), "result",
+			 em_result_name(finding->result), "summary",
+			 finding->summary ? finding->summary : "", "advice", finding->advice);
+}
+
+/* In the order of the checks, and as each found it. */
+static json_t *report_json(const struct em_report *report)
+{
+	json_t *list = json_array();
+
+	for (unsigned check = 0; check < EM_CHECK_COUNT; check++)
+		for (unsigned i = 0; i < report->count; i++)
+			if (report->findings[i].check == check)
+				json_array_append_new(list, finding_json(&report->findings[i]));
+	return json_pack("{s:s, s:b, s:o}", "result", em_result_name(em_report_worst(report)),
+			 "complete", !report->incomplete, "findings", list);
+}
+
+static const enum em_tone tones[] = {
+	[EM_RESULT_OK] = EM_TONE_GOOD,
+	[EM_RESULT_WARN] = EM_TONE_WARN,
+	[EM_RESULT_FAIL] = EM_TONE_BAD,
+};
+
+static void put_row(struct em_writer *w, const struct em_finding *finding)
+{
+	em_cleanup(em_freep) char *text = NULL;
+	const char *advice = finding->advice;
+
+	if (asprintf(&text, "%s.%s%s", finding->summary ? finding->summary : "",
+		     advice ? " " : "", advice ? advice : "") < 0)
+		text = NULL;
+	em_writer_row(w, (struct em_cell[]){
+				 { em_result_name(finding->result), tones[finding->result] },
+				 { em_check_name(finding->check), EM_TONE_PLAIN },
+				 { text, finding->result == EM_RESULT_OK ? EM_TONE_PLAIN
+									 : EM_TONE_STRONG },
+			 });
+}
+
+static void put_table(struct em_writer *w, const struct em_report *report)
+{
+	static const struct em_column columns[] = {
+		{ .title = "Result" },
+		{ .title = "Check" },
+		{ .title = "Finding, and what to do", .wrap = true },
+	};
+
+	em_writer_table(w, columns, EM_COUNT(columns));
+	for (unsigned check = 0; check < EM_CHECK_COUNT; check++)
+		for (unsigned i = 0; i < report->count; i++)
+			if (report->findings[i].check == check)
+				put_row(w, &report->findings[i]);
+	if (report->incomplete)
+		em_writer_paragraph(w, (struct em_cell){ "There was more than fits in here.",
+							 EM_TONE_WARN });
+}
+
+static void put_document(struct em_writer *w, const struct em_report *report)
+{
+	json_t *root = report_json(report);
+	em_cleanup(em_freep) char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+
+	if (text)
+		em_writer_document(w, NULL, text, strlen(text));
+	json_decref(root);
+}
+
+enum em_exit em_verb_doctor(struct em_client *client)
+{
+	struct em_doctor doctor = { .client = client, .root = "", .config = usual };
+	enum em_result worst;
+
+	doctor.config_path = em_client_option(client, "--config");
+	examine(&doctor);
+	worst = em_report_worst(&doctor.report);
+	put_document(client->writer, &doctor.report);
+	put_table(client->writer, &doctor.report);
+	json_decref(doctor.health);
+	em_report_done(&doctor.report);
+	return worst == EM_RESULT_FAIL ? EM_EXIT_FAILED : EM_EXIT_OK;
+}
