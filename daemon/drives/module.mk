@@ -18,14 +18,34 @@ daemon_drives_libember_drives_a_SOURCES = \
 	daemon/drives/snapshot.c daemon/drives/snapshot.h
 
 if TESTS_WANTED
-drives_tests = tests/unit/drives/test_drive tests/unit/drives/test_event_log \
-	tests/unit/drives/test_orders tests/unit/drives/test_snapshot
+drives_tests = tests/unit/drives/test_capabilities \
+	tests/unit/drives/test_changes \
+	tests/unit/drives/test_drive \
+	tests/unit/drives/test_drive_path \
+	tests/unit/drives/test_drive_plan \
+	tests/unit/drives/test_event_log \
+	tests/unit/drives/test_orders \
+	tests/unit/drives/test_snapshot
 check_PROGRAMS += $(drives_tests)
 TESTS += $(drives_tests)
 drives_test_libs = daemon/drives/libember-drives.a lib/ipc/libember-ipc.a \
 	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
+tests_unit_drives_test_capabilities_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_capabilities_SOURCES = tests/unit/drives/test_capabilities.c
+tests_unit_drives_test_capabilities_LDADD = $(drives_test_libs)
+tests_unit_drives_test_changes_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_changes_SOURCES = tests/unit/drives/test_changes.c
+tests_unit_drives_test_changes_LDADD = daemon/drives/libember-drives.a \
+	daemon/store/libember-store.a $(drives_test_libs) $(SQLITE_LIBS) -lpthread
+tests_unit_drives_test_drive_path_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_drive_path_SOURCES = tests/unit/drives/test_drive_path.c tests/unit/drives/drive_fixture.h
+tests_unit_drives_test_drive_path_LDADD = $(drives_test_libs)
+tests_unit_drives_test_drive_plan_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_drive_plan_SOURCES = tests/unit/drives/test_drive_plan.c tests/unit/drives/drive_fixture.h
+tests_unit_drives_test_drive_plan_LDADD = $(drives_test_libs)
 tests_unit_drives_test_drive_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_drives_test_drive_SOURCES = tests/unit/drives/test_drive.c
+tests_unit_drives_test_drive_SOURCES = tests/unit/drives/test_drive.c \
+	tests/unit/drives/drive_fixture.h
 tests_unit_drives_test_drive_LDADD = $(drives_test_libs)
 tests_unit_drives_test_event_log_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_drives_test_event_log_SOURCES = tests/unit/drives/test_event_log.c

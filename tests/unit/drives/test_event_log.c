@@ -71,7 +71,8 @@ START_TEST(each_kind_is_found_by_its_name)
 
 		ck_assert_int_eq(em_event_kind_find(em_event_kind_name(i), &found), 0);
 		ck_assert_uint_eq(found, i);
-		ck_assert_uint_lt(strlen(em_event_kind_name(i)), sizeof(((struct em_event *)0)->kind));
+		ck_assert_uint_lt(strlen(em_event_kind_name(i)),
+				  sizeof(((struct em_event *)0)->kind));
 	}
 	ck_assert(em_event_kind_is_change(EM_EVENT_KIND_FIRMWARE_CHANGED));
 	ck_assert(!em_event_kind_is_change(EM_EVENT_KIND_DRIVE_STATE));
