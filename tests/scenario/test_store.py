@@ -166,6 +166,7 @@ def test_what_was_shown_survives_sigkill():
     finally:
         watcher.end()
     assert not set_aside(host)
+    assert host.get("/v1/events?limit=1")["events"], "nothing happened"
     ids = [int(event["id"]) for event in events(host)]
     assert ids == sorted(set(ids), reverse=True)
     host.kill("emberd")
@@ -432,12 +433,20 @@ def test_full_disk():
     host.wait(lambda: host.drive("nvme0")["state"] == "ok", "the drive to be back")
     waiting = store(host)["queued"]
     assert waiting > 0 and host.metric("ember_store_up") == "0"
+    host.wait(lambda: any(event["kind"] == "drive-returned" for event in events(host)),
+              "events in spite of the full disk")
     os.unlink(disk.inside("filler"))
     wait_healthy(host)
     wait_more_points(host, points(host))
     assert store(host)["dropped_total"] == 0
     assert not glob.glob(disk.inside("*.broken-*"))
+    host.wait(lambda: "drive-returned" in kinds_on_disk(disk), "the events on the disk")
     return detail
+
+
+def kinds_on_disk(disk):
+    return in_namespace(disk, f"""cd {disk.state} && python3 -c 'import sqlite3
+print(*sqlite3.connect("ember.db").execute("select kind from event"))'""")
 
 
 def test_disk_full_at_start():
@@ -479,9 +488,9 @@ def test_read_only_disk():
 
 
 def in_namespace(disk, script):
-    subprocess.run(["nsenter", "-t", str(disk.host.processes["emberd"].pid)]
-                   + (["-m"] if os.getuid() == 0 else ["-U", "--preserve-credentials", "-m"])
-                   + ["sh", "-c", script], check=True)
+    return subprocess.run(["nsenter", "-t", str(disk.host.processes["emberd"].pid)]
+                          + (["-m"] if os.getuid() == 0 else ["-U", "--preserve-credentials", "-m"])
+                          + ["sh", "-c", script], check=True, capture_output=True, text=True).stdout
 
 
 # -- the greatest values ----------------------------------------------------------------------------
