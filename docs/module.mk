@@ -2,6 +2,9 @@
 EXTRA_DIST += docs/architecture.md docs/fields.md docs/names/fields.txt docs/names/metrics.txt \
 	docs/names/options.txt docs/names/broker.txt docs/names/journal.txt docs/names/sql.txt
 
+exampledir = $(docdir)/examples
+dist_example_DATA = docs/examples/prometheus.yml
+
 # Man pages and the commented default files, made from the option tables.
 option_pages = docs/man/emberd.conf.5 docs/man/broker.conf.5
 option_files = docs/config/emberd.conf docs/config/broker.conf docs/config/policy.conf
@@ -45,7 +48,6 @@ uninstall-local: $(option_files)
 # tables that it is made of. Run it after a change of a public name that is meant.
 document_programs = lib/nvme/fields-doc$(EXEEXT) daemon/options-doc$(EXEEXT) \
 	broker/options-doc$(EXEEXT) daemon/emberd$(EXEEXT) broker/ember-broker$(EXEEXT)
-build-aux/check-docs.sh.log: $(document_programs)
 if TESTS_WANTED
 document_programs += tests/unit/main/print_schema$(EXEEXT)
 update_targets += update-contract

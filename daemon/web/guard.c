@@ -59,7 +59,8 @@ static void shut_expired(struct em_guard *guard)
 	uint64_t now = em_monotonic_us();
 	struct em_guarded *g;
 
-	LIST_FOREACH(g, &guard->all, link) {
+	LIST_FOREACH(g, &guard->all, link)
+	{
 		if (!g->shut && g->deadline_us <= now)
 			shut(g);
 	}
@@ -153,10 +154,11 @@ static void keep_limits(struct em_guard *guard, struct em_guarded *g)
 	if (!group->address_max)
 		return;
 	LIST_FOREACH(other, &guard->all, link)
-		same += other->group == group && !other->shut && other->address == g->address;
+	same += other->group == group && !other->shut && other->address == g->address;
 	if (same <= group->address_max)
 		return;
-	TAILQ_FOREACH(other, &group->asking, asking_link) {
+	TAILQ_FOREACH(other, &group->asking, asking_link)
+	{
 		if (other->address == g->address) {
 			oldest = other;
 			break;

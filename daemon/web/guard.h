@@ -29,8 +29,8 @@ struct em_guarded;
 /* The connections of one listener; zeroed but for the limits. */
 struct em_guard_group {
 	unsigned max;
-	unsigned address_max; /* 0 = no limit for one address */
-	unsigned open; /* not shut down yet */
+	unsigned address_max;		 /* 0 = no limit for one address */
+	unsigned open;			 /* not shut down yet */
 	TAILQ_HEAD(, em_guarded) asking; /* in the order of the beginning of their requests */
 };
 void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned address_max);

@@ -22,11 +22,11 @@
 #include "lib/base/text.h"
 
 #define SPARE_CONNECTIONS  40u /* of each: between the guard's limit and libmicrohttpd's */
-#define THREADS            4u
+#define THREADS		   4u
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
-#define HEAD_BYTES         ((size_t)24 << 10) /* request line and headers, and the reply's head */
-#define IDLE_SECONDS       30u
-#define BUSY_RETRY_S       1u
+#define HEAD_BYTES	   ((size_t)24 << 10) /* request line and headers, and the reply's head */
+#define IDLE_SECONDS	   30u
+#define BUSY_RETRY_S	   1u
 
 /*
  * All listeners at their limits stay below the usual 1,024 descriptors, with room for the database.
@@ -142,9 +142,9 @@ static struct connection *open_connection(struct em_listener *listener,
 	if (!context)
 		return NULL;
 	/* A TLS handshake is part of the time that a request has. */
-	context->guarded = em_guard_add(listener->shared->guard, &listener->connections,
-					info->connect_fd, address_of(connection),
-					EM_GUARD_REQUEST_US);
+	context->guarded =
+		em_guard_add(listener->shared->guard, &listener->connections, info->connect_fd,
+			     address_of(connection), EM_GUARD_REQUEST_US);
 	context->role = local_role(listener, info->connect_fd);
 	context->certificate = certify(listener, connection);
 	return context;
@@ -233,8 +233,8 @@ static bool check_host(struct exchange *exchange)
 				 listener->port);
 		return false;
 	}
-	if (origin.count && (!local || origin.count > 1 ||
-			     !em_origin_is_ours(origin.value, host.value))) {
+	if (origin.count &&
+	    (!local || origin.count > 1 || !em_origin_is_ours(origin.value, host.value))) {
 		em_reply_problem(&exchange->reply, &exchange->call, 403,
 				 "Pages of other sites may not ask.");
 		return false;
@@ -281,8 +281,8 @@ static bool read_headers(struct exchange *exchange)
 
 	call->last_event_id = -1;
 	call->wants_events = accept.count == 1 && em_accepts_type(accept.value, EM_TYPE_EVENTS);
-	exchange->accepts_gzip = exchange->client.compressible && coding.count == 1 &&
-				 em_accepts_gzip(coding.value);
+	exchange->accepts_gzip =
+		exchange->client.compressible && coding.count == 1 && em_accepts_gzip(coding.value);
 	if (!id.count)
 		return true;
 	if (id.count > 1 || em_parse_u64(id.value, 0, INT64_MAX, &number) < 0) {
@@ -504,8 +504,8 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 
 static struct MHD_Daemon *start_daemon(struct em_listener *listener, int fd)
 {
-	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG |
-			 MHD_ALLOW_SUSPEND_RESUME;
+	unsigned flags =
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
 	struct MHD_OptionItem tls[] = {
 		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)no_certificate },
 		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(intptr_t)EM_TLS_PRIORITIES },
@@ -516,19 +516,14 @@ static struct MHD_Daemon *start_daemon(struct em_listener *listener, int fd)
 
 	return MHD_start_daemon(
 		flags | (network ? MHD_USE_TLS : 0), 0, accept_peer, listener, on_request, listener,
-		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
-		MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK_BYTES,
-		MHD_OPTION_CONNECTION_LIMIT, limits[listener->kind].connections,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_URI_LOG_CALLBACK, start_exchange, listener,
-		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, listener,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener,
-		MHD_OPTION_ARRAY, network ? tls : none,
-		MHD_OPTION_END);
+		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE,
+		THREAD_STACK_BYTES, MHD_OPTION_CONNECTION_LIMIT, limits[listener->kind].connections,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+		IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK,
+		start_exchange, listener, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, listener,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_ARRAY,
+		network ? tls : none, MHD_OPTION_END);
 }
 
 int em_listener_start(struct em_listener **ret, struct em_shared *shared,

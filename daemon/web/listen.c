@@ -13,7 +13,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/parse.h"
 
-#define BACKLOG     128
+#define BACKLOG	    1024
 #define SOCKET_MODE 0666
 
 static int fail(int err, const char *message, const char **ret_message)

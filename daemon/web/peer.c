@@ -9,7 +9,7 @@
 #include "lib/base/cleanup.h"
 
 #define GROUP_BUFFER_SIZE 65536
-#define GROUPS_FIRST      64
+#define GROUPS_FIRST	  64
 
 int em_peer_find_group(const char *name, gid_t *ret)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#define EM_POOL_THREADS     2u
+#define EM_POOL_THREADS	    2u
 #define EM_POOL_WAITING_MAX 64u
 
 struct em_job {

@@ -9,6 +9,10 @@
 
 #define BUSY_RETRY_S 1u
 
+/* Histories that are read slowly must leave room for a scrape. */
+#define LARGE_BYTES ((size_t)1 << 20)
+#define LARGE_MAX   (EM_REPLIES_MAX / 4 * 3)
+
 /* A reply's body on its way out. */
 struct body {
 	struct em_shared *shared;
@@ -25,6 +29,17 @@ static void free_body(void *userdata)
 	free(body);
 }
 
+/* Counts it in; false: it is too much beside what is on its way. */
+static bool reserve(struct em_shared *shared, size_t len)
+{
+	size_t max = len > LARGE_BYTES ? LARGE_MAX : EM_REPLIES_MAX;
+
+	if (atomic_fetch_add(&shared->reply_bytes, len) + len <= max)
+		return true;
+	atomic_fetch_sub(&shared->reply_bytes, len);
+	return false;
+}
+
 /* Takes the reply's body; NULL when it may not be sent (the reply keeps its body then). */
 static struct MHD_Response *make_body(struct em_shared *shared, struct em_reply *reply)
 {
@@ -33,15 +48,14 @@ static struct MHD_Response *make_body(struct em_shared *shared, struct em_reply 
 
 	if (!reply->body)
 		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-	body = malloc(sizeof(*body));
-	if (!body)
+	if (!reserve(shared, reply->len))
 		return NULL;
-	*body = (struct body){ shared, reply->body, reply->len };
-	if (atomic_fetch_add(&shared->reply_bytes, body->len) + body->len > EM_REPLIES_MAX) {
-		atomic_fetch_sub(&shared->reply_bytes, body->len);
-		free(body);
+	body = malloc(sizeof(*body));
+	if (!body) {
+		atomic_fetch_sub(&shared->reply_bytes, reply->len);
 		return NULL;
 	}
+	*body = (struct body){ shared, reply->body, reply->len };
 	response = MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
 									  free_body, body);
 	if (!response) {

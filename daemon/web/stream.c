@@ -12,8 +12,8 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
-#define BATCH		  32u  /* events read at once */
-#define ROUNDS		  16u  /* batches for one stream before others get their turn */
+#define BATCH		  32u /* events read at once */
+#define ROUNDS		  16u /* batches for one stream before others get their turn */
 #define BUFFER_MAX	  ((size_t)256 << 10)
 #define BLOCK_BYTES	  4096 /* what libmicrohttpd asks for at once, when it is not chunked */
 #define STORE_DEADLINE_US (500 * EM_US_PER_MS)
@@ -163,7 +163,8 @@ static uint64_t next_turn_us(struct em_streams *all)
 	uint64_t next = NEVER;
 	struct stream *stream;
 
-	LIST_FOREACH(stream, &all->streams, link) {
+	LIST_FOREACH(stream, &all->streams, link)
+	{
 		uint64_t own = stream->wrote_us + EM_STREAM_ALIVE_US;
 
 		if (!stream->waiting)
@@ -215,8 +216,8 @@ static void serve(struct em_streams *all)
 	bool more = false;
 
 	LIST_FOREACH(stream, &all->streams, link)
-		if (stream->waiting)
-			waiting[count++] = stream;
+	if (stream->waiting)
+		waiting[count++] = stream;
 	all->news = false;
 	pthread_mutex_unlock(&all->lock);
 	for (unsigned i = 0; i < count; i++)
@@ -243,8 +244,8 @@ static void *run(void *userdata)
 			serve(all);
 	}
 	LIST_FOREACH(stream, &all->streams, link)
-		if (stream->waiting)
-			resume(stream);
+	if (stream->waiting)
+		resume(stream);
 	pthread_mutex_unlock(&all->lock);
 	return NULL;
 }

@@ -56,8 +56,7 @@ static int read_file(const char *path, struct em_buf *buf, char message[EM_TLS_M
 	if (n == 0)
 		r = buf->err;
 	if (r < 0)
-		snprintf(message, EM_TLS_MESSAGE_SIZE, "%s cannot be read: %s", path,
-			 strerror(-r));
+		snprintf(message, EM_TLS_MESSAGE_SIZE, "%s cannot be read: %s", path, strerror(-r));
 	return r;
 }
 

@@ -32,7 +32,7 @@ struct row {
 
 struct em_tokens {
 	pthread_mutex_t change; /* held while the disk works; taken before lock */
-	pthread_mutex_t lock;   /* rows and count; never held for long */
+	pthread_mutex_t lock;	/* rows and count; never held for long */
 	struct row rows[EM_TOKENS_MAX];
 	unsigned count;
 	bool unwritten; /* uses or revocations that the file does not know */
@@ -147,8 +147,7 @@ static int unpack_row(json_t *json, struct row *row)
 
 static int unpack_rows(struct em_tokens *tokens, const char *text, size_t len)
 {
-	em_cleanup(free_jsonp) json_t *root =
-		json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	em_cleanup(free_jsonp) json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	json_t *list, *json;
 	size_t i;
 	int format;
@@ -156,7 +155,8 @@ static int unpack_rows(struct em_tokens *tokens, const char *text, size_t len)
 	if (!root || json_unpack(root, "{s:i, s:o !}", "format", &format, "tokens", &list) < 0 ||
 	    format != FILE_FORMAT || !json_is_array(list) || json_array_size(list) > EM_TOKENS_MAX)
 		return -EINVAL;
-	json_array_foreach(list, i, json) {
+	json_array_foreach(list, i, json)
+	{
 		if (unpack_row(json, &tokens->rows[i]) < 0)
 			return -EINVAL;
 	}

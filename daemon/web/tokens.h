@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include "daemon/web/call.h"
 
-#define EM_TOKENS_MAX        64u
+#define EM_TOKENS_MAX	     64u
 #define EM_TOKEN_ID_SIZE     17 /* 16 hexadecimal digits */
 #define EM_TOKEN_NAME_SIZE   65
 #define EM_TOKEN_SECRET_SIZE 96 /* "ember_", the id, '_', 64 hexadecimal digits */

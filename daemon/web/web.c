@@ -25,7 +25,7 @@
 struct em_web {
 	struct em_shared shared;
 	struct em_listener *unix_listener, *tcp_listener, *https_listener;
-	char *socket;  /* path to remove at the end; NULL = none */
+	char *socket; /* path to remove at the end; NULL = none */
 	char *version;
 };
 
@@ -59,8 +59,8 @@ struct em_web *em_web_stop(struct em_web *web)
 	return NULL;
 }
 
-static int make_context(struct em_web *web, const struct em_web_config *config,
-			struct em_hub *hub, struct em_store *store)
+static int make_context(struct em_web *web, const struct em_web_config *config, struct em_hub *hub,
+			struct em_store *store)
 {
 	struct em_context *context = &web->shared.context;
 

@@ -20,13 +20,13 @@ struct em_web_config {
 	struct em_event_log *events; /* NULL: events are answered with 503 */
 	struct em_orders *orders;    /* NULL: likewise what is asked of the loop */
 	/* The network: TLS, bearer tokens, GET only. listen NULL or "" = none. */
-	const char *https_listen;    /* "0.0.0.0:9443", "[::]:9443" */
+	const char *https_listen;      /* "0.0.0.0:9443", "[::]:9443" */
 	const char *certificate, *key; /* PEM files */
-	const char *tokens;	     /* file of the salted hashes; NULL = no tokens */
-	const char *admin_group;     /* may change things over the unix socket; NULL = uid 0 only */
-	const char *socket;  /* unix socket to listen on; NULL = none */
-	const char *listen;  /* "127.0.0.1:9980" or "[::1]:9980"; NULL or "" = none */
-	const char *version; /* PACKAGE_VERSION */
+	const char *tokens;	       /* file of the salted hashes; NULL = no tokens */
+	const char *admin_group; /* may change things over the unix socket; NULL = uid 0 only */
+	const char *socket;	 /* unix socket to listen on; NULL = none */
+	const char *listen;	 /* "127.0.0.1:9980" or "[::1]:9980"; NULL or "" = none */
+	const char *version;	 /* PACKAGE_VERSION */
 };
 
 struct em_web;

@@ -20,10 +20,12 @@ END_TEST
 
 START_TEST(lists_of_tags)
 {
-	static const char *const yes[] = { "\"x\"", "W/\"x\"", "*", " * ", "\"a\", \"x\"",
-					   "\"a\",W/\"x\" , \"b\"", "\"a,\",\"x\"" };
-	static const char *const no[] = { "", "x", "\"X\"", "\"xx\"", "\"x", "\"a\", x", "*, \"a\"",
-					  "\"ax\"", ",,", "W/", "\"" };
+	static const char *const yes[] = { "\"x\"",	  "W/\"x\"",	  "*",
+					   " * ",	  "\"a\", \"x\"", "\"a\",W/\"x\" , \"b\"",
+					   "\"a,\",\"x\"" };
+	static const char *const no[] = { "",	 "x",	     "\"X\"",	 "\"xx\"",
+					  "\"x", "\"a\", x", "*, \"a\"", "\"ax\"",
+					  ",,",	 "W/",	     "\"" };
 
 	for (unsigned i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		ck_assert_msg(em_etag_matches(yes[i], "\"x\""), "%s", yes[i]);
@@ -34,9 +36,9 @@ END_TEST
 
 START_TEST(what_may_be_compressed)
 {
-	static const char *const yes[] = { "gzip", "deflate, gzip;q=0.5", "GZIP", "*", "br, *;q=0.1",
-					   "gzip ; q=1", "*;q=0,gzip" };
-	static const char *const no[] = { "",	       "identity", "gzip;q=0", "gzip; q=0.000",
+	static const char *const yes[] = { "gzip",	  "deflate, gzip;q=0.5", "GZIP",      "*",
+					   "br, *;q=0.1", "gzip ; q=1",		 "*;q=0,gzip" };
+	static const char *const no[] = { "",		"identity", "gzip;q=0", "gzip; q=0.000",
 					  "gzip;q=0,*", "*;q=0",    "xgzip",	"gzip-x" };
 
 	for (unsigned i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)

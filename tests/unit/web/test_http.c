@@ -242,11 +242,13 @@ START_TEST(tcp_is_for_this_host)
 	expect_tcp(421, "GET /v1/health HTTP/1.1\r\n%sHost: evil.example\r\n\r\n", server.host);
 	expect_tcp(421, "GET /v1/health HTTP/1.0\r\n\r\n");
 	expect_tcp(400, "GET /v1/health HTTP/1.1\r\n\r\n");
-	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", server.host, server.address);
-	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://evil.example\r\n\r\n", server.host);
+	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", server.host,
+		   server.address);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://evil.example\r\n\r\n",
+		   server.host);
 	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: null\r\n\r\n", server.host);
-	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n", server.host,
-		   server.port);
+	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n",
+		   server.host, server.port);
 }
 END_TEST
 
@@ -442,7 +444,8 @@ static void put_reading(int64_t at_us, const char *bytes_written, int64_t celsiu
 			cells[i] =
 				(struct em_store_cell){ .kind = EM_CELL_INT, .integer = celsius };
 	}
-	ck_assert_int_eq(em_store_put_row(server.store, table, "00000000000000a0", 0, at_us, cells), 0);
+	ck_assert_int_eq(em_store_put_row(server.store, table, "00000000000000a0", 0, at_us, cells),
+			 0);
 }
 
 static void wait_written(uint64_t rows)
@@ -568,13 +571,16 @@ START_TEST(a_second_server_is_refused)
 	const char *message = NULL;
 	struct em_web *second = NULL;
 
-	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message), -EADDRINUSE);
+	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message),
+			 -EADDRINUSE);
 	ck_assert_ptr_nonnull(message);
 	config.socket = NULL;
 	config.listen = server.address;
-	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message), -EADDRINUSE);
+	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message),
+			 -EADDRINUSE);
 	config.listen = "0.0.0.0:9980";
-	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message), -EINVAL);
+	ck_assert_int_eq(em_web_start(&second, &config, server.hub, server.store, &message),
+			 -EINVAL);
 	ck_assert_ptr_null(second);
 	/* The first one lives. */
 	expect(connect_unix(), "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 200);

@@ -127,7 +127,8 @@ START_TEST(a_stream_goes_on_where_it_ended)
 	fd = open_stream("", id);
 	add(EM_EVENT_KIND_BROKER, "", "four");
 	ck_assert(hear_until(fd, text, "\"four\""));
-	ck_assert(strstr(text, "\"three\"") && !strstr(text, "\"two\"") && !strstr(text, "\"one\""));
+	ck_assert(strstr(text, "\"three\"") && !strstr(text, "\"two\"") &&
+		  !strstr(text, "\"one\""));
 	close(fd);
 }
 END_TEST
@@ -145,11 +146,11 @@ START_TEST(a_stream_goes_on_from_the_store)
 		struct em_event event = { .summary = "It happened." };
 
 		snprintf(event.subject, sizeof(event.subject), "number %u", i);
-		ck_assert_int_eq(em_event_log_add(server.events, server.store,
-						  i % 2 ? EM_EVENT_KIND_BROKER
-							: EM_EVENT_KIND_DRIVE_STATE,
-						  &event),
-				 0);
+		ck_assert_int_eq(
+			em_event_log_add(server.events, server.store,
+					 i % 2 ? EM_EVENT_KIND_BROKER : EM_EVENT_KIND_DRIVE_STATE,
+					 &event),
+			0);
 	}
 	add(EM_EVENT_KIND_BROKER, "", "the end");
 	fd = open_stream("", 0);

@@ -48,10 +48,10 @@ static void make_certificate(const char *name, time_t expires)
 
 	gnutls_x509_privkey_init(&private);
 	gnutls_x509_crt_init(&crt);
-	ck_assert_int_eq(gnutls_x509_privkey_generate(
-				 private, GNUTLS_PK_ECDSA,
-				 GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
-			 0);
+	ck_assert_int_eq(
+		gnutls_x509_privkey_generate(private, GNUTLS_PK_ECDSA,
+					     GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+		0);
 	gnutls_x509_crt_set_version(crt, 3);
 	gnutls_x509_crt_set_serial(crt, "\1", 1);
 	gnutls_x509_crt_set_activation_time(crt, time(NULL) - DAYS(400));
@@ -156,7 +156,8 @@ static void close_client(struct client *client)
 
 static bool is_whole(const char *text, size_t len, bool has_body)
 {
-	const char *end = strstr(text, "\r\n\r\n"), *length = strcasestr(text, "\r\nContent-Length: ");
+	const char *end = strstr(text, "\r\n\r\n"),
+		   *length = strcasestr(text, "\r\nContent-Length: ");
 
 	return end && (!has_body || !length ||
 		       len >= (size_t)(end + 4 - text) + strtoul(length + 18, NULL, 10));
@@ -227,7 +228,8 @@ START_TEST(nothing_without_a_token)
 	expect("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10737418240\r\n\r\n", 401);
 	expect("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \r\n\r\n", 401);
 	expect("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YTpi\r\n\r\n", 401);
-	expect("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ember_0123456789abcdef_0\r\n\r\n",
+	expect("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+	       "ember_0123456789abcdef_0\r\n\r\n",
 	       401);
 	expect_get("GET", "/metrics", "Authorization: Bearer x\r\n", 401);
 	expect_get("GET", "/metrics", "", 200);
@@ -447,9 +449,9 @@ START_TEST(one_address_keeps_nobody_out)
 	}
 	before = em_monotonic_us();
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(open_client(&client, connect_from(i ? "127.0.0.2" : "127.0.0.1"),
-					     "NORMAL"),
-				 0);
+		ck_assert_int_eq(
+			open_client(&client, connect_from(i ? "127.0.0.2" : "127.0.0.1"), "NORMAL"),
+			0);
 		answer = get(&client, "GET", "/metrics", "");
 		ck_assert_uint_eq(status_of(answer), 200);
 		free(answer);

@@ -74,7 +74,8 @@ static void write_file(const char *text)
 START_TEST(what_was_made_is_known_also_after_a_restart)
 {
 	char a[EM_TOKEN_SECRET_SIZE], b[EM_TOKEN_SECRET_SIZE], text[8192];
-	struct em_token one = create("prometheus", a), two = create("spare", b), list[EM_TOKENS_MAX];
+	struct em_token one = create("prometheus", a), two = create("spare", b),
+			list[EM_TOKENS_MAX];
 	struct stat st;
 
 	ck_assert_int_eq(strncmp(a, "ember_", 6), 0);
@@ -110,7 +111,8 @@ START_TEST(anything_else_is_nobody)
 	for (size_t i = 0; i < strlen(secret); i++) {
 		strcpy(wrong, secret);
 		wrong[i] = wrong[i] == '0' ? '1' : '0';
-		ck_assert_msg(em_tokens_check(tokens, wrong, NOW_US, NULL) == EM_ROLE_NONE, "%zu", i);
+		ck_assert_msg(em_tokens_check(tokens, wrong, NOW_US, NULL) == EM_ROLE_NONE, "%zu",
+			      i);
 	}
 	snprintf(wrong, sizeof(wrong), "%s0", secret);
 	ck_assert_int_eq(em_tokens_check(tokens, wrong, NOW_US, NULL), EM_ROLE_NONE);
@@ -135,7 +137,8 @@ START_TEST(it_ends_when_it_expires)
 					  &token, secret),
 			 0);
 	reopen();
-	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US - 1, NULL), EM_ROLE_VIEWER);
+	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US - 1, NULL),
+			 EM_ROLE_VIEWER);
 	ck_assert_int_eq(em_tokens_check(tokens, secret, NOW_US + DAY_US, NULL), EM_ROLE_NONE);
 	ck_assert(em_tokens_is_valid(tokens, token.id, NOW_US + DAY_US - 1));
 	ck_assert(!em_tokens_is_valid(tokens, token.id, NOW_US + DAY_US));
@@ -167,9 +170,9 @@ START_TEST(names_and_limits)
 	static const char *const bad[] = { "", " a", "a ", "a\nb", "\xc3\xa4" };
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_int_eq(em_tokens_create(tokens, bad[i], EM_ROLE_VIEWER, NOW_US, 0,
-						  &token, secret),
-				 -EINVAL);
+		ck_assert_int_eq(
+			em_tokens_create(tokens, bad[i], EM_ROLE_VIEWER, NOW_US, 0, &token, secret),
+			-EINVAL);
 	memset(name, 'n', sizeof(name));
 	name[EM_TOKEN_NAME_SIZE] = '\0';
 	ck_assert_int_eq(em_tokens_create(tokens, name, EM_ROLE_VIEWER, NOW_US, 0, &token, secret),
