@@ -84,15 +84,18 @@ struct em_doctor_config {
 struct em_doctor {
 	struct em_client *client;
 	struct em_report report;
-	const char *root; /* "" = this host as it is */
+	const char *root;	 /* "" = this host as it is */
 	const char *config_path; /* of emberd; NULL = its default */
 	struct em_doctor_config config;
 	json_t *health; /* NULL: emberd was not reached */
+	json_t *drives; /* their summaries; NULL: not known */
 };
 
 /* doctor_host.c: this machine. */
 void em_doctor_user(struct em_doctor *doctor);
 void em_doctor_kernel(struct em_doctor *doctor);
+/* Names of the kernel's controllers; NULL: it has no NVMe driver. */
+json_t *em_doctor_controllers(const char *root);
 void em_doctor_disk(struct em_doctor *doctor);
 void em_doctor_clock(struct em_doctor *doctor);
 void em_doctor_tools(struct em_doctor *doctor);
@@ -112,5 +115,6 @@ void em_doctor_read_config(struct em_doctor_config *config, const char *text);
 void em_doctor_emberd(struct em_doctor *doctor); /* first: fetches health */
 void em_doctor_listeners(struct em_doctor *doctor);
 void em_doctor_certificate(struct em_doctor *doctor);
-void em_doctor_drives(struct em_doctor *doctor);
+/* here: the kernel of this host is the one of these drives. */
+void em_doctor_drives(struct em_doctor *doctor, bool here);
 void em_doctor_pages(struct em_doctor *doctor);

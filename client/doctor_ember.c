@@ -48,10 +48,11 @@ static void judge_broker(struct em_report *report, const json_t *broker)
 		em_report_add(report, EM_CHECK_BROKER, EM_RESULT_OK, NULL,
 			      "emberd is connected to the broker");
 	else
-		em_report_add(report, EM_CHECK_BROKER, EM_RESULT_FAIL,
-			      "No drive is read. `journalctl -u ember-broker -e` says why; then, as "
-			      "root: systemctl restart ember-broker.socket.",
-			      "emberd is not connected to the broker");
+		em_report_add(
+			report, EM_CHECK_BROKER, EM_RESULT_FAIL,
+			"No drive is read. `journalctl -u ember-broker -e` says why; then, as "
+			"root: systemctl restart ember-broker.socket.",
+			"emberd is not connected to the broker");
 }
 
 static void judge_store(struct em_report *report, const json_t *store)
@@ -63,7 +64,8 @@ static void judge_store(struct em_report *report, const json_t *store)
 		em_report_add(report, EM_CHECK_HISTORY, EM_RESULT_FAIL,
 			      "Readings wait in memory until it can be written. Is the disk full "
 			      "or read-only? `journalctl -u emberd -e` says more.",
-			      "the history is not written: %s", detail ? detail : "no reason given");
+			      "the history is not written: %s",
+			      detail ? detail : "no reason given");
 	else if (lost > 0)
 		em_report_add(report, EM_CHECK_HISTORY, EM_RESULT_WARN,
 			      "That was while the disk could not be written or was too slow.",
@@ -224,7 +226,7 @@ void em_doctor_certificate(struct em_doctor *doctor)
 	snprintf(advice, sizeof(advice), "Put a new one into %s; as root: systemctl reload emberd.",
 		 doctor->config.certificate[0] ? doctor->config.certificate : "its place");
 	em_report_add(&doctor->report, EM_CHECK_CERTIFICATE,
-		      left <= 0 ? EM_RESULT_FAIL
+		      left <= 0			       ? EM_RESULT_FAIL
 		      : left < (int64_t)EXPIRY_WARN_US ? EM_RESULT_WARN
 						       : EM_RESULT_OK,
 		      left < (int64_t)EXPIRY_WARN_US ? advice : NULL,
@@ -234,11 +236,80 @@ void em_doctor_certificate(struct em_doctor *doctor)
 
 /* ---- drives ------------------------------------------------------------------------------ */
 
-void em_doctor_drives(struct em_doctor *doctor)
+static const char *join_names(const json_t *devices, char buf[EM_VIEW_SIZE])
 {
-	const json_t *drives = json_object_get(doctor->health, "drives");
-	long long total = count_of(drives, "total"), silent = count_of(drives, "unresponsive");
-	long long removed = count_of(drives, "removed");
+	size_t count = json_array_size(devices), len = 0;
+
+	for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
+		len += (size_t)snprintf(buf + len, EM_VIEW_SIZE - len, "%s%.40s", i ? ", " : "",
+					json_string_value(json_array_get(devices, i)));
+	if (count > NAMES_SHOWN)
+		snprintf(buf + len, EM_VIEW_SIZE - len, " and %zu more", count - NAMES_SHOWN);
+	return buf;
+}
+
+static bool is_known(const json_t *drives, const char *device)
+{
+	const json_t *drive, *controller;
+	size_t i, j;
+
+	json_array_foreach(drives, i, drive)
+	{
+		const char *name = em_json_text(drive, "device");
+
+		if (name && strcmp(name, device) == 0)
+			return true;
+		json_array_foreach(json_object_get(drive, "controllers"), j, controller)
+		{
+			name = em_json_text(controller, "device");
+			if (name && strcmp(name, device) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What the kernel has, and emberd has not. */
+static void find_unknown(struct em_doctor *doctor)
+{
+	json_t *controllers = em_doctor_controllers(doctor->root), *unknown = json_array();
+	const json_t *device;
+	char names[EM_VIEW_SIZE];
+	size_t i;
+
+	json_array_foreach(controllers, i,
+			   device) if (!is_known(doctor->drives, json_string_value(device)))
+		json_array_append(unknown, (json_t *)device);
+	if (json_array_size(unknown) > 0)
+		em_report_add(
+			&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+			"Discovery controllers, and with [drives] transport=pcie those of other "
+			"transports, are left out on purpose. Else `journalctl -u ember-broker "
+			"-e` may say why.",
+			"emberd does not watch %s", join_names(unknown, names));
+	json_decref(unknown);
+	json_decref(controllers);
+}
+
+static void judge_states(struct em_report *report, long long silent, long long removed)
+{
+	if (silent > 0)
+		em_report_add(report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+			      "`emberctl drives` names them; the kernel's log may say why: "
+			      "journalctl -k -g nvme.",
+			      "%lld of them do%s not answer", silent, silent == 1 ? "es" : "");
+	if (removed > 0)
+		em_report_add(report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+			      "Taken away on purpose? Then: emberctl retire DRIVE.",
+			      "%lld of them %s gone", removed, removed == 1 ? "is" : "are");
+}
+
+void em_doctor_drives(struct em_doctor *doctor, bool here)
+{
+	const json_t *counts = json_object_get(doctor->health, "drives");
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	long long total = count_of(counts, "total");
+	struct em_reason reason;
 
 	if (total == 0)
 		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
@@ -248,15 +319,13 @@ void em_doctor_drives(struct em_doctor *doctor)
 	else
 		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_OK, NULL,
 			      "emberd knows %lld drive%s", total, total == 1 ? "" : "s");
-	if (silent > 0)
-		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
-			      "`emberctl drives` names them; the kernel's log may say why: "
-			      "journalctl -k -g nvme.",
-			      "%lld of them do%s not answer", silent, silent == 1 ? "es" : "");
-	if (removed > 0)
-		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
-			      "Taken away on purpose? Then: emberctl retire DRIVE.",
-			      "%lld of them %s gone", removed, removed == 1 ? "is" : "are");
+	judge_states(&doctor->report, count_of(counts, "unresponsive"),
+		     count_of(counts, "removed"));
+	if (em_api_try_list(doctor->client, "/v1/drives", "drives", 0, &doc, &reason) != EM_EXIT_OK)
+		return;
+	doctor->drives = json_incref(json_object_get(doc.root, "drives"));
+	if (here)
+		find_unknown(doctor);
 }
 
 /* ---- pages ------------------------------------------------------------------------------- */
@@ -269,32 +338,40 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
+/* What can be said of the pages of one drive. */
+struct said {
+	char unannounced[TEXT_SIZE], refused[TEXT_SIZE], failed[TEXT_SIZE];
+};
+
 static void append(char text[TEXT_SIZE], const char *page, const char *why)
 {
 	size_t len = strlen(text);
 
-	snprintf(text + len, TEXT_SIZE - len, "%s%s%s%s%s", len ? "; " : "", page, why ? " (" : "",
+	snprintf(text + len, TEXT_SIZE - len, "%s%s%s%s%s", len ? ", " : "", page, why ? " (" : "",
 		 why ? why : "", why ? ")" : "");
 }
 
-/* What of a drive cannot be had, and what should be had and is not. */
-static void sort_pages(const json_t *pages, char absent[TEXT_SIZE], char failed[TEXT_SIZE])
+static void sort_pages(const json_t *pages, struct said *ret)
 {
 	static const char *const fine[] = { "ok", "never-read", NULL };
-	static const char *const lacking[] = { "unsupported", "refused", NULL };
 	const json_t *page;
 	size_t i;
 
-	absent[0] = failed[0] = '\0';
+	*ret = (struct said){ 0 };
 	json_array_foreach(pages, i, page)
 	{
-		const char *name = em_json_text(page, "page"), *status = em_json_text(page, "status");
+		const char *name = em_json_text(page, "page");
+		const char *status = em_json_text(page, "status");
 		const char *detail = em_json_text(page, "status_detail");
 
 		if (!name || !status || is_one_of(status, fine))
 			continue;
-		append(is_one_of(status, lacking) ? absent : failed, name,
-		       detail ? detail : status);
+		if (strcmp(status, "unsupported") == 0)
+			append(ret->unannounced, name, NULL);
+		else if (strcmp(status, "refused") == 0)
+			append(ret->refused, name, detail);
+		else
+			append(ret->failed, name, detail ? detail : status);
 	}
 }
 
@@ -310,18 +387,6 @@ static void note(json_t *said, const char *text, const char *device)
 	json_array_append_new(devices, json_string(device));
 }
 
-static const char *join_names(const json_t *devices, char buf[EM_VIEW_SIZE])
-{
-	size_t count = json_array_size(devices), len = 0;
-
-	for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
-		len += (size_t)snprintf(buf + len, EM_VIEW_SIZE - len, "%s%.40s", i ? ", " : "",
-					json_string_value(json_array_get(devices, i)));
-	if (count > NAMES_SHOWN)
-		snprintf(buf + len, EM_VIEW_SIZE - len, " and %zu more", count - NAMES_SHOWN);
-	return buf;
-}
-
 static void tell(struct em_report *report, const json_t *said, enum em_result result,
 		 const char *advice, const char *what)
 {
@@ -334,49 +399,64 @@ static void tell(struct em_report *report, const json_t *said, enum em_result re
 			      join_names(devices, names), what, text);
 }
 
-static void look_at(struct em_doctor *doctor, const char *device, json_t *lacking, json_t *failing)
+/* Of all drives: text -> devices. */
+struct all_said {
+	json_t *unannounced, *refused, *failed;
+};
+
+static void look_at(struct em_doctor *doctor, const char *device, struct all_said *all)
 {
 	em_cleanup(em_freep) char *path = em_api_drive_path(device, "");
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
-	char absent[TEXT_SIZE], failed[TEXT_SIZE];
 	struct em_reason reason;
+	struct said said;
 
-	if (!path ||
-	    em_api_try(doctor->client, "GET", path, NULL, &doc, &reason) != EM_EXIT_OK)
+	if (!path || em_api_try(doctor->client, "GET", path, NULL, &doc, &reason) != EM_EXIT_OK)
 		return;
-	sort_pages(json_object_get(doc.root, "pages"), absent, failed);
-	if (absent[0])
-		note(lacking, absent, device);
-	if (failed[0])
-		note(failing, failed, device);
+	sort_pages(json_object_get(doc.root, "pages"), &said);
+	if (said.unannounced[0])
+		note(all->unannounced, said.unannounced, device);
+	if (said.refused[0])
+		note(all->refused, said.refused, device);
+	if (said.failed[0])
+		note(all->failed, said.failed, device);
+}
+
+static void tell_all(struct em_doctor *doctor, const struct all_said *all)
+{
+	if (!json_object_size(all->unannounced) && !json_object_size(all->refused) &&
+	    !json_object_size(all->failed)) {
+		em_report_add(&doctor->report, EM_CHECK_PAGES, EM_RESULT_OK, NULL,
+			      "every page of every drive is read");
+		return;
+	}
+	tell(&doctor->report, all->unannounced, EM_RESULT_OK, NULL,
+	     "not announced, so not asked: ");
+	tell(&doctor->report, all->refused, EM_RESULT_OK,
+	     "After a change of the drive: emberctl refresh DRIVE --refused.", "refused: ");
+	tell(&doctor->report, all->failed, EM_RESULT_WARN,
+	     "`emberctl show DRIVE` says when it was read last; emberctl refresh DRIVE asks again.",
+	     "not read: ");
 }
 
 void em_doctor_pages(struct em_doctor *doctor)
 {
 	static const char *const gone[] = { "removed", "retired", NULL };
-	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
-	json_t *lacking = json_object(), *failing = json_object();
-	struct em_reason reason;
+	struct all_said all = { json_object(), json_object(), json_object() };
 	const json_t *drive;
 	size_t i;
 
-	if (em_api_try_list(doctor->client, "/v1/drives", "drives", 0, &doc, &reason) == EM_EXIT_OK)
-		json_array_foreach(json_object_get(doc.root, "drives"), i, drive)
-		{
-			const char *id = em_json_text(drive, "device");
-			const char *state = em_json_text(drive, "state");
+	json_array_foreach(doctor->drives, i, drive)
+	{
+		const char *device = em_json_text(drive, "device");
+		const char *state = em_json_text(drive, "state");
 
-			if (id && *id && state && !is_one_of(state, gone))
-				look_at(doctor, id, lacking, failing);
-		}
-	tell(&doctor->report, lacking, EM_RESULT_OK, NULL, "not to be had: ");
-	tell(&doctor->report, failing, EM_RESULT_WARN,
-	     "`emberctl show DRIVE` says when each was read last; emberctl refresh DRIVE asks again.",
-	     "not read: ");
-	if (!json_object_size(lacking) && !json_object_size(failing) &&
-	    json_array_size(json_object_get(doc.root, "drives")) > 0)
-		em_report_add(&doctor->report, EM_CHECK_PAGES, EM_RESULT_OK, NULL,
-			      "every page of every drive is read");
-	json_decref(lacking);
-	json_decref(failing);
+		if (device && *device && state && !is_one_of(state, gone))
+			look_at(doctor, device, &all);
+	}
+	if (json_array_size(doctor->drives) > 0)
+		tell_all(doctor, &all);
+	json_decref(all.unannounced);
+	json_decref(all.refused);
+	json_decref(all.failed);
 }

@@ -64,9 +64,10 @@ static void judge_group(struct em_doctor *doctor, const char *user, const char *
 	if (!group) {
 		snprintf(advice, sizeof(advice),
 			 "Make it with `systemd-sysusers`, or as root: groupadd --system %s", name);
-		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_WARN, advice,
-			      "%s may look; there is no group %s, so that only root may give orders",
-			      user, name);
+		em_report_add(
+			&doctor->report, EM_CHECK_USER, EM_RESULT_WARN, advice,
+			"%s may look; there is no group %s, so that only root may give orders",
+			user, name);
 	} else if (in_groups(group->gr_gid)) {
 		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_OK, NULL,
 			      "%s may look and give orders, as a member of %s", user, name);
@@ -103,31 +104,33 @@ void em_doctor_user(struct em_doctor *doctor)
 
 /* ---- kernel ------------------------------------------------------------------------------ */
 
-/* Controllers as the kernel has them; -1: there is no such class, so no driver. */
-static int count_controllers(const char *root)
+json_t *em_doctor_controllers(const char *root)
 {
 	em_cleanup(close_dir) DIR *dir = NULL;
 	const struct dirent *entry;
 	char path[PATH_SIZE];
-	int count = 0;
+	json_t *names;
 
 	snprintf(path, sizeof(path), "%s/sys/class/nvme", root);
 	dir = opendir(path);
 	if (!dir)
-		return -1;
+		return NULL;
+	names = json_array();
 	while ((entry = readdir(dir)))
-		count += strncmp(entry->d_name, "nvme", 4) == 0 &&
-			 isdigit((unsigned char)entry->d_name[4]);
-	return count;
+		if (strncmp(entry->d_name, "nvme", 4) == 0 &&
+		    isdigit((unsigned char)entry->d_name[4]))
+			json_array_append_new(names, json_string(entry->d_name));
+	return names;
 }
 
 void em_doctor_kernel(struct em_doctor *doctor)
 {
-	int count = count_controllers(doctor->root);
+	json_t *controllers = em_doctor_controllers(doctor->root);
+	size_t count = json_array_size(controllers);
 	struct utsname name = { 0 };
 
 	uname(&name);
-	if (count < 0)
+	if (!controllers)
 		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_FAIL,
 			      "As root: modprobe nvme; then systemctl restart ember-broker.",
 			      "%s %s has no NVMe driver loaded", name.sysname, name.release);
@@ -138,8 +141,9 @@ void em_doctor_kernel(struct em_doctor *doctor)
 			      name.release);
 	else
 		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_OK, NULL,
-			      "%s %s, NVMe driver loaded, %d controller%s", name.sysname,
+			      "%s %s, NVMe driver loaded, %zu controller%s", name.sysname,
 			      name.release, count, count == 1 ? "" : "s");
+	json_decref(controllers);
 }
 
 /* ---- disk -------------------------------------------------------------------------------- */
@@ -155,9 +159,10 @@ void em_doctor_space(struct em_report *report, const char *place, uint64_t free_
 	unsigned long long mib = free_bytes / MIB;
 
 	if (free_bytes < SPACE_FAIL)
-		em_report_add(report, EM_CHECK_DISK, EM_RESULT_FAIL,
-			      "Make room: without it readings wait in memory, and are lost with it.",
-			      "%s has only %llu MiB left", place, mib);
+		em_report_add(
+			report, EM_CHECK_DISK, EM_RESULT_FAIL,
+			"Make room: without it readings wait in memory, and are lost with it.",
+			"%s has only %llu MiB left", place, mib);
 	else if (free_bytes < SPACE_WARN || free_bytes < total_bytes / SPACE_WARN_PART)
 		em_report_add(report, EM_CHECK_DISK, EM_RESULT_WARN,
 			      "Make room, or keep less: [store] raw_keep in emberd.conf(5).",
@@ -176,11 +181,11 @@ void em_doctor_disk(struct em_doctor *doctor)
 
 	snprintf(path, sizeof(path), "%s%s", doctor->root, place);
 	if (statvfs(path, &st) < 0) {
-		em_report_add(&doctor->report, EM_CHECK_DISK,
-			      errno == ENOENT ? EM_RESULT_FAIL : EM_RESULT_WARN,
-			      errno == ENOENT ? "systemd makes it: systemctl restart emberd."
+		em_report_add(&doctor->report, EM_CHECK_DISK, EM_RESULT_WARN,
+			      errno == ENOENT ? "systemd makes it for emberd.service; an emberd "
+						"started by hand may have another."
 					      : "Run emberctl doctor as root.",
-			      "%s, where the history is kept: %s", place, strerror(errno));
+			      "%s, for the history: %s", place, strerror(errno));
 		return;
 	}
 	if (st.f_flag & ST_RDONLY)
@@ -207,10 +212,11 @@ void em_doctor_clock(struct em_doctor *doctor)
 		em_report_add(&doctor->report, EM_CHECK_CLOCK, EM_RESULT_WARN, NULL,
 			      "the kernel does not tell about its clock: %s", strerror(errno));
 	else if (state == TIME_ERROR || clock.status & STA_UNSYNC)
-		em_report_add(&doctor->report, EM_CHECK_CLOCK, EM_RESULT_WARN,
-			      "Install a time service (apt-get install systemd-timesyncd), then "
-			      "timedatectl set-ntp true. A wrong clock puts readings in wrong places.",
-			      "the clock is not synchronised");
+		em_report_add(
+			&doctor->report, EM_CHECK_CLOCK, EM_RESULT_WARN,
+			"Install a time service (apt-get install systemd-timesyncd), then "
+			"timedatectl set-ntp true. A wrong clock puts readings in wrong places.",
+			"the clock is not synchronised");
 	else
 		em_report_add(&doctor->report, EM_CHECK_CLOCK, EM_RESULT_OK, NULL,
 			      "the clock is synchronised");

@@ -170,7 +170,8 @@ static void judge_unit(struct em_doctor *doctor, sd_bus *bus, const char *unit)
 	unit_property(bus, unit, "UnitFileState", enabled);
 	if (strcmp(active, "active") != 0) {
 		snprintf(advice, sizeof(advice),
-			 "As root: systemctl enable --now emberd; journalctl -u %s says more.", unit);
+			 "As root: systemctl enable --now emberd; journalctl -u %s says more.",
+			 unit);
 		em_report_add(&doctor->report, EM_CHECK_UNITS, EM_RESULT_FAIL, advice, "%s is %s",
 			      unit, active[0] ? active : "unknown to systemd");
 	} else if (strcmp(enabled, "enabled") != 0) {
@@ -305,7 +306,8 @@ static bool judge_trust(struct em_doctor *doctor, const char *path, bool directo
 	if (!problem)
 		return true;
 	snprintf(advice, sizeof(advice),
-		 "As root: chown root %.400s; chmod go-w %.400s. Until then the broker does not start.",
+		 "As root: chown root %.400s; chmod go-w %.400s. Until then the broker does not "
+		 "start.",
 		 path, path);
 	em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_FAIL, advice, "%s %s", path,
 		      problem);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-client_cppflags = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS)
+client_cppflags = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS) $(LIBSYSTEMD_CFLAGS) \
+	-DEM_SBINDIR=\"$(sbindir)\" -DEM_LIBEXECDIR=\"$(emberlibexecdir)\"
 client_libs = \
 	client/libember-client.a \
 	lib/nvme/libember-nvme.a \
@@ -21,6 +22,11 @@ client_libember_client_a_SOURCES = \
 	client/common.c \
 	client/complete.c \
 	client/complete_words.c \
+	client/doctor.c \
+	client/doctor.h \
+	client/doctor_ember.c \
+	client/doctor_host.c \
+	client/doctor_setup.c \
 	client/drive_table.c \
 	client/drive_table.h \
 	client/event_view.c \
@@ -48,6 +54,7 @@ client_libember_client_a_SOURCES = \
 	client/term.c \
 	client/term.h \
 	client/verb.h \
+	client/verb_doctor.c \
 	client/verb_drives.c \
 	client/verb_events.c \
 	client/verb_health.c \
@@ -111,6 +118,7 @@ if TESTS_WANTED
 client_tests = \
 	tests/unit/client/test_bay \
 	tests/unit/client/test_cli \
+	tests/unit/client/test_doctor \
 	tests/unit/client/test_human \
 	tests/unit/client/test_layout \
 	tests/unit/client/test_spark \
@@ -125,6 +133,9 @@ client_test_libs = $(client_libs) $(CHECK_LIBS)
 tests_unit_client_test_cli_CPPFLAGS = $(client_test_cppflags)
 tests_unit_client_test_cli_SOURCES = tests/unit/client/test_cli.c
 tests_unit_client_test_cli_LDADD = $(client_test_libs)
+tests_unit_client_test_doctor_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_doctor_SOURCES = tests/unit/client/test_doctor.c
+tests_unit_client_test_doctor_LDADD = $(client_test_libs)
 tests_unit_client_test_human_CPPFLAGS = $(client_test_cppflags)
 tests_unit_client_test_human_SOURCES = tests/unit/client/test_human.c
 tests_unit_client_test_human_LDADD = $(client_test_libs)

@@ -109,6 +109,7 @@ const char *em_section_title(enum em_section section);
 const char *em_complete_name(enum em_complete complete);
 
 enum em_exit em_verb_changes(struct em_client *client);
+enum em_exit em_verb_doctor(struct em_client *client);
 enum em_exit em_verb_drives(struct em_client *client);
 enum em_exit em_verb_effects(struct em_client *client);
 enum em_exit em_verb_errors(struct em_client *client);

@@ -41,7 +41,7 @@ static void examine(struct em_doctor *doctor)
 	if (here)
 		em_doctor_listeners(doctor);
 	em_doctor_certificate(doctor);
-	em_doctor_drives(doctor);
+	em_doctor_drives(doctor, here);
 	em_doctor_pages(doctor);
 }
 
@@ -76,8 +76,8 @@ static void put_row(struct em_writer *w, const struct em_finding *finding)
 	em_cleanup(em_freep) char *text = NULL;
 	const char *advice = finding->advice;
 
-	if (asprintf(&text, "%s.%s%s", finding->summary ? finding->summary : "",
-		     advice ? " " : "", advice ? advice : "") < 0)
+	if (asprintf(&text, "%s.%s%s", finding->summary ? finding->summary : "", advice ? " " : "",
+		     advice ? advice : "") < 0)
 		text = NULL;
 	em_writer_row(w, (struct em_cell[]){
 				 { em_result_name(finding->result), tones[finding->result] },
@@ -101,8 +101,8 @@ static void put_table(struct em_writer *w, const struct em_report *report)
 			if (report->findings[i].check == check)
 				put_row(w, &report->findings[i]);
 	if (report->incomplete)
-		em_writer_paragraph(w, (struct em_cell){ "There was more than fits in here.",
-							 EM_TONE_WARN });
+		em_writer_paragraph(
+			w, (struct em_cell){ "There was more than fits in here.", EM_TONE_WARN });
 }
 
 static void put_document(struct em_writer *w, const struct em_report *report)
@@ -126,6 +126,7 @@ enum em_exit em_verb_doctor(struct em_client *client)
 	put_document(client->writer, &doctor.report);
 	put_table(client->writer, &doctor.report);
 	json_decref(doctor.health);
+	json_decref(doctor.drives);
 	em_report_done(&doctor.report);
 	return worst == EM_RESULT_FAIL ? EM_EXIT_FAILED : EM_EXIT_OK;
 }

@@ -106,6 +106,12 @@ static const struct em_option locate_options[] = {
 	{ 0 },
 };
 
+static const struct em_option doctor_options[] = {
+	{ "--config", "FILE", EM_COMPLETE_FILE,
+	  "The configuration file of emberd. Without it: the one that emberd reads by itself." },
+	{ 0 },
+};
+
 static const struct em_arg token_create_args[] = {
 	{ "NAME", EM_COMPLETE_NONE, "What the token is for, such as prometheus.", false },
 	{ 0 },
@@ -288,6 +294,21 @@ const struct em_verb em_verbs[] = {
 			"emberd answers; read status from --json to act on it.",
 		.example = "emberctl health",
 		.run = em_verb_health,
+	},
+	{
+		.name = "doctor",
+		.section = EM_SECTION_EMBER,
+		.args = no_args,
+		.options = doctor_options,
+		.summary = "check that all of Ember works here, and say what to do if not",
+		.help = "Looks at permissions, kernel, versions, units, configuration, policy, "
+			"listeners, certificate, drives, history, disk, clock, and other programs "
+			"that use the drives. Each line is ok, warn or fail, with what to do. "
+			"Nothing is changed, and no drive is asked.\n\nThe exit status is 0 when "
+			"nothing failed. With an address of another host only what emberd itself "
+			"tells is looked at. As root it sees a little more.",
+		.example = "emberctl doctor",
+		.run = em_verb_doctor,
 	},
 	{
 		.name = "token create",

@@ -373,14 +373,16 @@ static void finish_self_test(struct sim_drive *drive, unsigned result)
 static void advance_self_test(struct sim_drive *drive)
 {
 	uint8_t *page = drive->page[SIM_PAGE_SELFTEST];
-	uint64_t spent = em_monotonic_us() - drive->selftest_started_us;
+	uint64_t now = em_monotonic_us(), passed = now - drive->selftest_seen_us;
 
 	if (drive->fixed[SIM_PAGE_SELFTEST] || !(page[0] & 0x0f))
 		return;
-	if (spent >= drive->selftest_length_us)
+	drive->selftest_seen_us = now;
+	drive->selftest_spent_us += passed * drive->speed;
+	if (drive->selftest_spent_us >= drive->selftest_length_us)
 		finish_self_test(drive, 0);
 	else
-		page[1] = (uint8_t)(spent * 100 / drive->selftest_length_us);
+		page[1] = (uint8_t)(drive->selftest_spent_us * 100 / drive->selftest_length_us);
 }
 
 uint16_t sim_model_self_test(struct sim_drive *any, struct sim_exec *x)
@@ -401,7 +403,8 @@ uint16_t sim_model_self_test(struct sim_drive *any, struct sim_exec *x)
 		return SIM_ST_SELFTEST_BUSY;
 	page[0] = (uint8_t)code;
 	page[1] = 0;
-	drive->selftest_started_us = em_monotonic_us();
+	drive->selftest_seen_us = em_monotonic_us();
+	drive->selftest_spent_us = 0;
 	drive->selftest_length_us =
 		code == 1 ? 120 * EM_US_PER_SEC
 			  : em_le16(drive->page[SIM_PAGE_IDENTIFY] + 316) * 60 * EM_US_PER_SEC;

@@ -158,10 +158,11 @@ struct sim_drive {
 	struct sim_rate rates[SIM_RATES_MAX];
 	unsigned rate_count;
 	uint64_t rates_at_us; /* they have been applied up to here */
-	uint32_t speed;	      /* simulated seconds in a real one, for rates */
+	uint32_t speed;	      /* simulated seconds in a real one */
 	bool hung, gone;
 	uint64_t delay_us;
-	uint64_t selftest_started_us, selftest_length_us;
+	uint64_t selftest_seen_us; /* until when its time was counted, real time */
+	uint64_t selftest_spent_us, selftest_length_us; /* simulated */
 
 	uint64_t commands;
 	struct sim_count counts[SIM_COUNTS_MAX];

@@ -177,7 +177,7 @@ static void learn(struct em_entry *entry, const struct em_drive_news *news)
 	bool refused = news->status == EM_READ_REFUSED;
 	bool known;
 
-	if (!news->capability || !drive->ctx.known || (!refused && news->status != EM_READ_OK))
+	if (!news->capability[0] || !drive->ctx.known || (!refused && news->status != EM_READ_OK))
 		return;
 	known = em_capabilities_find(drives->capabilities, drive->model, drive->firmware,
 				     news->capability) != NULL;

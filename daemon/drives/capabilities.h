@@ -16,6 +16,8 @@
 #define EM_CAPABILITY_LIST "namespace-list"
 #define EM_CAPABILITY_ARM  "arm-events"
 
+#define EM_CAPABILITY_SIZE sizeof(((struct em_store_capability *)NULL)->page)
+
 struct em_capabilities;
 struct em_capabilities *em_capabilities_new(void); /* NULL: no memory */
 struct em_capabilities *em_capabilities_free(struct em_capabilities *all);

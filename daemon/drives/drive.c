@@ -291,11 +291,17 @@ void em_drive_refresh(struct em_drive *drive, bool refused, uint64_t now_us)
 	drive->changed = true;
 }
 
+/* The drive has it, whatever its bytes were worth. */
+static bool is_given(enum em_read_status status)
+{
+	return status == EM_READ_OK || status == EM_READ_NO_READING || status == EM_READ_SHORT;
+}
+
 bool em_drive_has(const struct em_drive *drive, const char *capability)
 {
 	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
 		if (strcmp(em_pages[i]->key, capability) == 0)
-			return drive->pages[i].read.status == EM_READ_OK;
+			return is_given(drive->pages[i].read.status);
 	}
 	return strcmp(EM_CAPABILITY_LIST, capability) == 0 && drive->list.read.status == EM_READ_OK;
 }

@@ -111,9 +111,9 @@ struct em_drive_news {
 	uint32_t nsid;
 	const struct em_page_read *read; /* borrowed from the drive until its next call */
 	bool list;			 /* a new list of namespaces */
-	/* What all drives of this model and firmware may have in common; NULL = nothing. */
-	const char *capability;
-	enum em_read_status status; /* OK: it has it; REFUSED: it does not */
+	/* What can be remembered of the answer, for the model and firmware; "" = nothing. */
+	char capability[EM_CAPABILITY_SIZE];
+	enum em_read_status status; /* OK: the drive has it; REFUSED: it does not */
 	uint16_t nvme_status;
 };
 

@@ -14,6 +14,12 @@ int em_drive_take_namespaces(struct em_drive *drive, const uint32_t *nsids, unsi
 /* Reads an Identify list of namespaces; how many, or -EBADMSG. */
 int em_drive_parse_list(const uint8_t *data, size_t len, uint32_t nsids[EM_NAMESPACES_MAX]);
 struct em_namespace_task *em_drive_namespace(struct em_drive *drive, uint32_t nsid);
+/*
+ * The name by which a refusal of the page is remembered. One that every drive should have is the
+ * drive's own matter: without it the drive is not watched, whatever its sisters do.
+ */
+void em_drive_name_capability(const struct em_drive *drive, enum em_page_id page,
+			      char name[EM_CAPABILITY_SIZE]);
 /* Every drive has this page. */
 bool em_drive_must_have(enum em_page_id page);
 /* False: Identify says that the drive has no such page. */

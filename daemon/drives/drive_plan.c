@@ -207,6 +207,15 @@ static void skip_page(struct em_drive *drive, struct em_page_task *task, enum em
 	drive->changed = true;
 }
 
+void em_drive_name_capability(const struct em_drive *drive, enum em_page_id page,
+			      char name[EM_CAPABILITY_SIZE])
+{
+	if (em_drive_must_have(page))
+		snprintf(name, EM_CAPABILITY_SIZE, "%.10s@%s", em_pages[page]->key, drive->id);
+	else
+		snprintf(name, EM_CAPABILITY_SIZE, "%s", em_pages[page]->key);
+}
+
 static void skip_if_refused(struct em_drive *drive, struct em_page_task *task, const char *what)
 {
 	const struct em_store_capability *refused = sisters_refuse(drive, what);
@@ -218,15 +227,18 @@ static void skip_if_refused(struct em_drive *drive, struct em_page_task *task, c
 /* What the drive does not announce, or its sisters were refused, is not asked. */
 static void skip_needless(struct em_drive *drive, uint64_t now_us)
 {
+	char name[EM_CAPABILITY_SIZE];
+
 	for (unsigned i = 0; drive->ctx.known && i < EM_PAGE_CTRL_COUNT; i++) {
 		struct em_page_task *task = &drive->pages[i];
 
 		if (task->due_us > now_us || !askable(drive, i) || i == EM_PAGE_IDENTIFY_CTRL)
 			continue;
+		em_drive_name_capability(drive, i, name);
 		if (!em_drive_announces(drive, i))
 			skip_page(drive, task, EM_READ_UNSUPPORTED, 0);
 		else
-			skip_if_refused(drive, task, em_pages[i]->key);
+			skip_if_refused(drive, task, name);
 	}
 	if (drive->ctx.known && drive->list.due_us <= now_us)
 		skip_if_refused(drive, &drive->list, EM_CAPABILITY_LIST);

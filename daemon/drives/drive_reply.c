@@ -380,7 +380,7 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 
 	switch (drive->asked) {
 	case EM_ASK_PAGE:
-		news.capability = em_pages[news.page]->key;
+		em_drive_name_capability(drive, news.page, news.capability);
 		news.fresh = reply_page(drive, news.page, reply, status, now_us, real_us);
 		news.read = &drive->pages[news.page].read;
 		break;
@@ -389,7 +389,7 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 		news.read = &drive->pages[EM_PAGE_SMART].read;
 		break;
 	case EM_ASK_NAMESPACE_LIST:
-		news.capability = EM_CAPABILITY_LIST;
+		strcpy(news.capability, EM_CAPABILITY_LIST);
 		news.list = reply_list(drive, reply, status, now_us, real_us);
 		break;
 	case EM_ASK_NAMESPACE:
@@ -400,7 +400,7 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 			news.read = &em_drive_namespace(drive, news.nsid)->page.read;
 		break;
 	case EM_ASK_ARM:
-		news.capability = EM_CAPABILITY_ARM;
+		strcpy(news.capability, EM_CAPABILITY_ARM);
 		drive->arm = is_open(status);
 		drive->insist_arm = drive->insist_arm && drive->arm;
 		break;

@@ -15,11 +15,11 @@
 
 struct em_guarded {
 	LIST_ENTRY(em_guarded) link;
-	TAILQ_ENTRY(em_guarded) asking_link; /* while asking */
+	TAILQ_ENTRY(em_guarded) list_link;
+	struct em_guard_list *list; /* of its group; NULL = shut down */
 	struct em_guard_group *group;
 	int fd;
 	uint64_t address;
-	bool asking, shut;
 	uint64_t deadline_us;
 };
 
@@ -35,22 +35,23 @@ void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned ad
 {
 	*group = (struct em_guard_group){ .max = max, .address_max = address_max };
 	TAILQ_INIT(&group->asking);
+	TAILQ_INIT(&group->answered);
 }
 
-static void set_asking(struct em_guarded *g, bool asking)
+/* To its end; NULL: out of any. */
+static void move_to(struct em_guarded *g, struct em_guard_list *list)
 {
-	if (g->asking)
-		TAILQ_REMOVE(&g->group->asking, g, asking_link);
-	if (asking)
-		TAILQ_INSERT_TAIL(&g->group->asking, g, asking_link);
-	g->asking = asking;
+	if (g->list)
+		TAILQ_REMOVE(g->list, g, list_link);
+	if (list)
+		TAILQ_INSERT_TAIL(list, g, list_link);
+	g->list = list;
 }
 
 static void shut(struct em_guarded *g)
 {
 	shutdown(g->fd, SHUT_RDWR);
-	set_asking(g, false);
-	g->shut = true;
+	move_to(g, NULL);
 	g->group->open--;
 }
 
@@ -61,7 +62,7 @@ static void shut_expired(struct em_guard *guard)
 
 	LIST_FOREACH(g, &guard->all, link)
 	{
-		if (!g->shut && g->deadline_us <= now)
+		if (g->list && g->deadline_us <= now)
 			shut(g);
 	}
 }
@@ -142,29 +143,50 @@ struct em_guard *em_guard_free(struct em_guard *guard)
 	return NULL;
 }
 
-/* g is in the list, and not asking yet. */
-static void keep_limits(struct em_guard *guard, struct em_guarded *g)
+/* The first of a list, or the first of that address; NULL = none. */
+static struct em_guarded *find_oldest(struct em_guard_list *list, const uint64_t *address)
 {
-	struct em_guard_group *group = g->group;
-	struct em_guarded *other, *oldest = NULL;
-	unsigned same = 0;
+	struct em_guarded *g;
 
-	if (++group->open > group->max && !TAILQ_EMPTY(&group->asking))
-		shut(TAILQ_FIRST(&group->asking));
-	if (!group->address_max)
-		return;
-	LIST_FOREACH(other, &guard->all, link)
-	same += other->group == group && !other->shut && other->address == g->address;
-	if (same <= group->address_max)
-		return;
-	TAILQ_FOREACH(other, &group->asking, asking_link)
+	TAILQ_FOREACH(g, list, list_link)
 	{
-		if (other->address == g->address) {
-			oldest = other;
-			break;
-		}
+		if (!address || g->address == *address)
+			return g;
 	}
-	shut(oldest ? oldest : g);
+	return NULL;
+}
+
+static void shut_oldest(struct em_guard_group *group, const uint64_t *address)
+{
+	struct em_guarded *g = find_oldest(&group->asking, address);
+
+	if (!g)
+		g = find_oldest(&group->answered, address);
+	if (g)
+		shut(g);
+}
+
+static unsigned count_address(const struct em_guard_list *list, uint64_t address)
+{
+	const struct em_guarded *g;
+	unsigned count = 0;
+
+	TAILQ_FOREACH(g, list, list_link)
+	{
+		count += g->address == address;
+	}
+	return count;
+}
+
+/* Before one of that address comes in. */
+static void make_room(struct em_guard_group *group, uint64_t address)
+{
+	if (group->address_max &&
+	    count_address(&group->asking, address) + count_address(&group->answered, address) >=
+		    group->address_max)
+		shut_oldest(group, &address);
+	if (group->open >= group->max)
+		shut_oldest(group, NULL);
 }
 
 struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *group, int fd,
@@ -182,9 +204,9 @@ struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *g
 	if (LIST_EMPTY(&guard->all))
 		pthread_cond_signal(&guard->wake);
 	LIST_INSERT_HEAD(&guard->all, g, link);
-	keep_limits(guard, g);
-	if (!g->shut)
-		set_asking(g, true);
+	make_room(group, address);
+	group->open++;
+	move_to(g, &group->asking);
 	pthread_mutex_unlock(&guard->lock);
 	return g;
 }
@@ -194,9 +216,9 @@ static void set_stage(struct em_guard *guard, struct em_guarded *g, uint64_t spa
 	if (!g)
 		return;
 	pthread_mutex_lock(&guard->lock);
-	if (!g->shut) {
+	if (g->list) {
 		g->deadline_us = em_monotonic_us() + span_us;
-		set_asking(g, asking);
+		move_to(g, asking ? &g->group->asking : &g->group->answered);
 	}
 	pthread_mutex_unlock(&guard->lock);
 }
@@ -216,9 +238,9 @@ void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded)
 	if (!guarded)
 		return;
 	pthread_mutex_lock(&guard->lock);
-	set_asking(guarded, false);
-	if (!guarded->shut)
+	if (guarded->list)
 		guarded->group->open--;
+	move_to(guarded, NULL);
 	LIST_REMOVE(guarded, link);
 	pthread_mutex_unlock(&guard->lock);
 	free(guarded);

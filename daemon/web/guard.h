@@ -7,15 +7,15 @@
  * send a whole request head, and then EM_GUARD_REPLY_US to take the reply; after that its socket
  * is shut down, and libmicrohttpd closes it.
  *
- * Connections that send no request must not keep others out either: above a listener's limit the
- * one that has sent none for the longest is shut down. A client that asks at once is the youngest.
- * Where there is a limit for one address, it is kept in the same way among those of that address,
- * and a connection above it is shut down itself when all others of its address are being answered.
+ * Crowds must not keep others out either. Above a listener's limit the connection that has sent no
+ * request for the longest is shut down, and where each has sent one, the one whose reply is on its
+ * way for the longest: a client that asks at once and takes its reply is always younger. Where
+ * there is a limit for one address, it is kept in the same way among those of that address.
  *
  * Owns:     a thread that sleeps while there is no connection. Borrows the descriptors: remove a
  *           connection before its descriptor is closed.
  * Threads:  all functions from any thread. Blocking: free waits for the thread.
- * Limits:   those of the groups, but a connection that is being answered is never shut for them.
+ * Limits:   those of the groups.
  */
 #include <stdint.h>
 #include <sys/queue.h>
@@ -26,12 +26,15 @@
 struct em_guard;
 struct em_guarded;
 
+/* In the order in which they came into it. */
+TAILQ_HEAD(em_guard_list, em_guarded);
+
 /* The connections of one listener; zeroed but for the limits. */
 struct em_guard_group {
 	unsigned max;
-	unsigned address_max;		 /* 0 = no limit for one address */
-	unsigned open;			 /* not shut down yet */
-	TAILQ_HEAD(, em_guarded) asking; /* in the order of the beginning of their requests */
+	unsigned address_max; /* 0 = no limit for one address */
+	unsigned open;	      /* not shut down yet; each is in one of the lists */
+	struct em_guard_list asking, answered;
 };
 void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned address_max);
 

@@ -8,10 +8,12 @@
 #include "lib/base/clock.h"
 #include "lib/nvme/status.h"
 
+/* clang-format off */
 const char *const em_summary_keys[] = {
 	"critical_warning", "temperature_celsius", "percentage_used", "available_spare_percent",
 	"media_errors", "power_on_hours", NULL,
 };
+/* clang-format on */
 
 #define CAPACITY_KEY "total_capacity_bytes"
 
@@ -143,8 +145,8 @@ static int put_group(json_t *object, const struct em_group *group, const struct 
 			unused++;
 			continue;
 		}
-		if (json_array_append_new(list, entry_json(group, i, data->data + at,
-							   group->stride, ctx)) < 0)
+		if (json_array_append_new(
+			    list, entry_json(group, i, data->data + at, group->stride, ctx)) < 0)
 			return -1;
 	}
 	if (!group->unused_key)
@@ -232,6 +234,7 @@ json_t *em_json_status_detail(const struct em_page_read *read)
 	return text ? json_string(text) : json_null();
 }
 
+/* clang-format off */
 json_t *em_json_page(const struct em_drive_snap *drive, const struct em_page *page,
 		     const struct em_page_read *read, const struct em_call *call)
 {
@@ -246,6 +249,7 @@ json_t *em_json_page(const struct em_drive_snap *drive, const struct em_page *pa
 			 "valid", read->data != NULL,
 			 "values", em_json_values(page, read->data, &drive->ctx));
 }
+/* clang-format on */
 
 /* The few SMART values that a list of drives shows. */
 static json_t *smart_summary(const struct em_drive_snap *drive, const struct em_call *call)
@@ -253,11 +257,10 @@ static json_t *smart_summary(const struct em_drive_snap *drive, const struct em_
 	const struct em_page *page = em_pages[EM_PAGE_SMART];
 	const struct em_page_read *read = &drive->pages[EM_PAGE_SMART];
 	const struct em_blob *data = read->data;
-	json_t *object = json_pack("{s:o, s:o, s:o, s:b}",
-				   "read_at", em_json_time(data ? read->read_us : 0),
-				   "age_seconds", em_json_age(read, call),
-				   "interval_seconds", em_json_interval(read),
-				   "valid", data != NULL);
+	json_t *object =
+		json_pack("{s:o, s:o, s:o, s:b}", "read_at", em_json_time(data ? read->read_us : 0),
+			  "age_seconds", em_json_age(read, call), "interval_seconds",
+			  em_json_interval(read), "valid", data != NULL);
 
 	for (unsigned i = 0; object && em_summary_keys[i]; i++) {
 		const struct em_field *field = em_page_field(page, em_summary_keys[i]);
@@ -273,8 +276,7 @@ static json_t *smart_summary(const struct em_drive_snap *drive, const struct em_
 
 static json_t *capacity_json(const struct em_drive_snap *drive)
 {
-	const struct em_field *field =
-		em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], CAPACITY_KEY);
+	const struct em_field *field = em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], CAPACITY_KEY);
 	const struct em_blob *data = drive->pages[EM_PAGE_IDENTIFY_CTRL].data;
 	struct em_value value;
 
@@ -291,12 +293,24 @@ static const char *or_null(const char *text)
 
 static json_t *controllers_json(const struct em_drive_snap *drive)
 {
-	return json_pack("[{s:s, s:s?, s:s?, s:s?, s:n, s:b}]", "device", drive->device, "address",
-			 or_null(drive->address), "transport", or_null(drive->transport),
-			 "controller_id", or_null(drive->cntlid), "state", "active",
-			 drive->state != EM_STATE_REMOVED && drive->state != EM_STATE_RETIRED);
+	json_t *list = json_array();
+
+	for (unsigned i = 0; list && i < drive->controller_count; i++) {
+		const struct em_controller_snap *c = &drive->controllers[i];
+		json_t *entry = json_pack(
+			"{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "device", c->device, "address",
+			or_null(c->address), "transport", or_null(c->transport), "controller_id",
+			or_null(c->cntlid), "state", or_null(c->state), "active", c->active);
+
+		if (json_array_append_new(list, entry) == 0)
+			continue;
+		json_decref(list);
+		return NULL;
+	}
+	return list;
 }
 
+/* clang-format off */
 json_t *em_json_summary(const struct em_drive_snap *drive, const struct em_call *call)
 {
 	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:o, s:s?, s:o, "
@@ -315,3 +329,4 @@ json_t *em_json_summary(const struct em_drive_snap *drive, const struct em_call 
 			 "capacity_bytes", capacity_json(drive),
 			 "controllers", controllers_json(drive));
 }
+/* clang-format on */

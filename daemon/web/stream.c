@@ -2,6 +2,7 @@
 #include "daemon/web/stream.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct stream {
 	LIST_ENTRY(stream) link;
 	struct em_streams *all;
 	struct em_stream_client client;
+	int fd; /* borrowed of the connection */
 	struct em_event_filter filter;
 	/*
 	 * While it waits, its connection is suspended and all that follows is the thread's; else
@@ -47,6 +49,7 @@ struct em_streams {
 	pthread_cond_t wake;
 	pthread_mutex_t lock; /* for all that follows, and for each stream's `waiting` */
 	bool ending, news;
+	bool full; /* somebody found no room: see whether all clients are still there */
 	unsigned count;
 	LIST_HEAD(, stream) streams;
 	struct em_event batch[BATCH]; /* the thread's */
@@ -200,6 +203,19 @@ static void wait_until(struct em_streams *all, uint64_t until_us)
 	pthread_cond_timedwait(&all->wake, &all->lock, &until);
 }
 
+/* A connection that is suspended is not watched by libmicrohttpd, so a client may long be gone. */
+static void end_abandoned(struct stream *const *waiting, unsigned count)
+{
+	struct pollfd fds[EM_STREAMS_MAX];
+
+	for (unsigned i = 0; i < count; i++)
+		fds[i] = (struct pollfd){ .fd = waiting[i]->fd, .events = POLLRDHUP };
+	if (poll(fds, count, 0) <= 0)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		waiting[i]->ended |= fds[i].revents != 0;
+}
+
 /* With the lock held: its connection goes on. */
 static void resume(struct stream *stream)
 {
@@ -213,13 +229,15 @@ static void serve(struct em_streams *all)
 	struct stream *waiting[EM_STREAMS_MAX], *stream;
 	uint64_t now = em_monotonic_us();
 	unsigned count = 0;
-	bool more = false;
+	bool more = false, full = all->full;
 
 	LIST_FOREACH(stream, &all->streams, link)
 	if (stream->waiting)
 		waiting[count++] = stream;
-	all->news = false;
+	all->news = all->full = false;
 	pthread_mutex_unlock(&all->lock);
+	if (full)
+		end_abandoned(waiting, count);
 	for (unsigned i = 0; i < count; i++)
 		more |= fill(waiting[i], now);
 	pthread_mutex_lock(&all->lock);
@@ -378,6 +396,9 @@ static bool enlist(struct em_streams *all, struct stream *stream)
 	if (fits) {
 		LIST_INSERT_HEAD(&all->streams, stream, link);
 		all->count++;
+	} else {
+		all->news = all->full = true;
+		pthread_cond_signal(&all->wake);
 	}
 	pthread_mutex_unlock(&all->lock);
 	return fits;
@@ -386,12 +407,15 @@ static bool enlist(struct em_streams *all, struct stream *stream)
 struct MHD_Response *em_stream_open(struct em_streams *all, const struct em_stream_client *client,
 				    const struct em_reply *reply)
 {
-	struct stream *stream = calloc(1, sizeof(*stream));
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(client->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct stream *stream = info ? calloc(1, sizeof(*stream)) : NULL;
 	struct MHD_Response *response;
 
 	if (!stream)
 		return NULL;
 	stream->all = all;
+	stream->fd = info->connect_fd;
 	stream->client = *client;
 	stream->filter = reply->events_filter;
 	stream->position = reply->events_after;

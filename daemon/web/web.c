@@ -204,12 +204,13 @@ static int start(struct em_web *web, const struct em_web_config *config, const c
 	if (r == 0)
 		r = em_streams_new(&web->shared.streams, &web->shared.context, web->shared.guard);
 	find_admins(web, config->admin_group);
-	if (r == 0 && config->socket)
-		r = listen_unix(web, config->socket, ret_message);
-	if (r == 0 && config->listen && *config->listen)
-		r = listen_tcp(web, config->listen, ret_message);
 	if (r == 0 && config->https_listen && *config->https_listen)
 		r = listen_https(web, config, ret_message);
+	if (r == 0 && config->listen && *config->listen)
+		r = listen_tcp(web, config->listen, ret_message);
+	/* The last, so that whoever is answered there finds the others open, too. */
+	if (r == 0 && config->socket)
+		r = listen_unix(web, config->socket, ret_message);
 	return r;
 }
 

@@ -122,19 +122,6 @@ class NetworkHost(Host):
             self.start_emberd()
             self.token_id, self.token = self.make_token("prometheus")
 
-    def start_emberd(self, wait=True):
-        super().start_emberd(wait)
-        if wait:
-            self.wait(self.listens, "emberd to listen for the network", process="emberd")
-
-    def listens(self):
-        """The unix socket answers a moment earlier."""
-        try:
-            self.doors["https"].connect().close()
-            return True
-        except OSError:
-            return False
-
     def trust(self):
         """Believe the certificate that is on the disk now, and no other."""
         self.tls = ssl.create_default_context(cafile=self.path("cert.pem"))

@@ -140,11 +140,13 @@ class Watcher:
 
 
 def check_nothing_lost(host, watcher, round_number):
+    shown = dict(watcher.points)  # the watcher goes on
     now = {point["at"]: point["value"] for point in points(host)}
-    lost = {at: value for at, value in watcher.points.items() if now.get(at) != value}
+    lost = {at: value for at, value in shown.items() if now.get(at) != value}
     assert not lost, f"round {round_number}: {len(lost)} readings were shown and are lost: {lost}"
+    shown = dict(watcher.events)
     now = {event["id"]: event for event in events(host)}
-    lost = [event for key, event in watcher.events.items() if now.get(key) != event]
+    lost = [event for key, event in shown.items() if now.get(key) != event]
     assert not lost, f"round {round_number}: events were shown and are lost or changed: {lost}"
 
 

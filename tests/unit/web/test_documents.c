@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 #include "fixture.h"
 #include "tests/unit/runner.h"
@@ -183,6 +184,64 @@ START_TEST(capacity_comes_from_identify)
 }
 END_TEST
 
+START_TEST(controllers_are_the_ways_to_a_drive)
+{
+	struct em_drive_snap *drive = fleet->drives[0];
+	json_t *root;
+
+	drive->controllers = calloc(2, sizeof(*drive->controllers));
+	drive->controller_count = 2;
+	strcpy(drive->controllers[0].device, "nvme0");
+	strcpy(drive->controllers[0].state, "live");
+	strcpy(drive->controllers[0].cntlid, "7");
+	strcpy(drive->controllers[1].device, "nvme5");
+	drive->controllers[1].active = true;
+	root = ask_json(fleet, "/v1/drives/nvme0", 200);
+	ck_assert_uint_eq(json_array_size(at(root, "controllers")), 2);
+	ck_text(root, "controllers.0.device", "nvme0");
+	ck_text(root, "controllers.0.state", "live");
+	ck_text(root, "controllers.0.controller_id", "7");
+	ck_null(root, "controllers.0.address");
+	ck_assert(json_is_false(at(root, "controllers.0.active")));
+	ck_null(root, "controllers.1.state");
+	ck_assert(json_is_true(at(root, "controllers.1.active")));
+	json_decref(root);
+}
+END_TEST
+
+/* Drives that come and go between two parts of the list neither repeat nor hide others. */
+START_TEST(list_in_parts)
+{
+	struct em_drive_snap *fewer[3];
+	struct em_snapshot *later;
+	char uri[512];
+	json_t *root;
+
+	root = ask_json(fleet, "/v1/drives?limit=2", 200);
+	ck_assert_uint_eq(json_array_size(at(root, "drives")), 2);
+	ck_text(root, "drives.1.device", "nvme1");
+	snprintf(uri, sizeof(uri), "/v1/drives?limit=2&cursor=%s",
+		 json_string_value(at(root, "next_cursor")));
+	json_decref(root);
+	fewer[0] = em_drive_snap_ref(fleet->drives[0]);
+	fewer[1] = em_drive_snap_ref(fleet->drives[2]);
+	fewer[2] = em_drive_snap_ref(fleet->drives[3]);
+	later = make_snapshot(fewer, 3);
+	root = ask_json(later, uri, 200);
+	ck_assert_uint_eq(json_array_size(at(root, "drives")), 2);
+	ck_text(root, "drives.0.device", "nvme2");
+	ck_text(root, "drives.1.device", "nvme10");
+	ck_null(root, "next_cursor");
+	json_decref(root);
+	em_snapshot_unref(later);
+	snprintf(uri + strlen(uri), sizeof(uri) - strlen(uri), "&state=ok");
+	json_decref(ask_json(fleet, uri, 400));
+	root = ask_json(fleet, "/v1/drives?state=unresponsive,removed", 200);
+	ck_assert_uint_eq(json_array_size(at(root, "drives")), 1);
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(one_drive)
 {
 	json_t *root = ask_json(fleet, "/v1/drives/nvme1", 200);
@@ -278,6 +337,8 @@ int main(void)
 	tcase_add_test(tc, slots_and_results);
 	tcase_add_test(tc, list_of_drives);
 	tcase_add_test(tc, capacity_comes_from_identify);
+	tcase_add_test(tc, controllers_are_the_ways_to_a_drive);
+	tcase_add_test(tc, list_in_parts);
 	tcase_add_test(tc, one_drive);
 	tcase_add_test(tc, namespaces);
 	tcase_add_test(tc, health_says_what_is_wrong);

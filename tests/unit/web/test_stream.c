@@ -191,8 +191,7 @@ START_TEST(there_is_a_limit_of_streams)
 		ck_assert(hear_until(fds[i], text, "\"for all\""));
 		close(fds[i]);
 	}
-	/* Who went makes room, as soon as something is said to him. */
-	add(EM_EVENT_KIND_BROKER, "", "nobody hears this");
+	/* Who went makes room, soon after somebody asked for it. */
 	for (unsigned i = 0; i < 1000; i++) {
 		fd = open_stream("", -1);
 		text[0] = '\0';
@@ -213,6 +212,51 @@ static uint64_t cpu_us(void)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	return (uint64_t)used.tv_sec * EM_US_PER_SEC + (uint64_t)used.tv_nsec / 1000;
 }
+
+/* Also when it is full of those who do not take what was said. */
+START_TEST(a_deaf_client_delays_nobody)
+{
+	em_cleanup(em_freep) char *text = calloc(1, TEXT_SIZE);
+	char filler[64];
+	int deaf[4], fd;
+
+	for (unsigned i = 0; i < 4; i++)
+		deaf[i] = open_stream("?after=0", -1);
+	memset(filler, 'x', sizeof(filler) - 1);
+	filler[sizeof(filler) - 1] = '\0';
+	for (unsigned i = 0; i < 3000; i++) {
+		struct em_event event = { .summary = "It happened." };
+
+		memcpy(event.subject, filler, sizeof(filler));
+		ck_assert_int_eq(
+			em_event_log_add(server.events, server.store, EM_EVENT_KIND_BROKER, &event),
+			0);
+	}
+	fd = open_stream("", -1);
+	ck_assert(hear_until(fd, text, "3000\n\n"));
+	add(EM_EVENT_KIND_DRIVE_STATE, "", "the last");
+	ck_assert(hear_until(fd, text, "\"the last\""));
+	/* The deaf ones have lost nothing when they begin to hear. */
+	text[0] = '\0';
+	ck_assert(hear_until(deaf[0], text, "\"the last\""));
+	for (unsigned i = 0; i < 4; i++)
+		close(deaf[i]);
+	close(fd);
+}
+END_TEST
+
+START_TEST(a_head_is_a_head)
+{
+	char *answer = talk(connect_unix(), "HEAD /v1/events HTTP/1.1\r\nHost: x\r\n"
+					    "Connection: close\r\nAccept: text/event-stream\r\n"
+					    "\r\n");
+
+	ck_assert_uint_eq(status_of(answer), 200);
+	ck_assert(has_header(answer, "\r\nContent-Type: text/event-stream\r\n"));
+	ck_assert_ptr_null(strstr(answer, "retry"));
+	free(answer);
+}
+END_TEST
 
 START_TEST(waiting_costs_nothing)
 {
@@ -272,6 +316,8 @@ int main(void)
 	tcase_add_test(tc, a_stream_goes_on_where_it_ended);
 	tcase_add_test(tc, a_stream_goes_on_from_the_store);
 	tcase_add_test(tc, there_is_a_limit_of_streams);
+	tcase_add_test(tc, a_deaf_client_delays_nobody);
+	tcase_add_test(tc, a_head_is_a_head);
 	tcase_add_test(tc, waiting_costs_nothing);
 	tcase_add_test(tc, they_end_with_the_server);
 	return run_tests(tc);
