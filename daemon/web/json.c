@@ -137,16 +137,17 @@ static int put_group(json_t *object, const struct em_group *group, const struct 
 	if (!list || json_object_set_new(object, group->key, list) < 0)
 		return -1;
 	for (unsigned i = 0; i < count; i++) {
-		size_t at = group->offset + (size_t)i * group->stride;
+		uint8_t scratch[EM_ENTRY_SCRATCH];
+		const uint8_t *entry = em_group_entry(group, data->data, data->len, i, scratch);
 
-		if (at + group->stride > data->len)
-			break;
-		if (group->unused && group->unused(data->data + at)) {
+		if (!entry)
+			continue;
+		if (group->unused && group->unused(entry)) {
 			unused++;
 			continue;
 		}
-		if (json_array_append_new(
-			    list, entry_json(group, i, data->data + at, group->stride, ctx)) < 0)
+		if (json_array_append_new(list, entry_json(group, i, entry, group->stride, ctx)) <
+		    0)
 			return -1;
 	}
 	if (!group->unused_key)

@@ -7,6 +7,7 @@
 #include "lib/base/le.h"
 #include "lib/base/text.h"
 #include "lib/nvme/field.h"
+#include "lib/nvme/items.h"
 
 #define ZERO_CELSIUS 273 /* in kelvin, as the specification rounds it */
 
@@ -117,14 +118,9 @@ static void get_version(struct em_value *ret)
 	ret->kind = EM_V_TEXT;
 }
 
-void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
-		  const struct em_nvme_ctx *ctx, struct em_value *ret)
+static void get_value(const struct em_field *field, const uint8_t *page, size_t len,
+		      const struct em_nvme_ctx *ctx, struct em_value *ret)
 {
-	/* Not the whole text: this is done for each value of each page that is shown. */
-	ret->kind = EM_V_ABSENT;
-	ret->number = 0;
-	ret->integer = 0;
-	ret->text[0] = '\0';
 	if (!is_present(field, page, len, ctx))
 		return;
 	switch ((enum em_field_type)field->type) {
@@ -155,6 +151,38 @@ void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
 		ret->kind = EM_V_BOOL;
 		ret->number = ret->number != 0;
 	}
+}
+
+void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
+		  const struct em_nvme_ctx *ctx, struct em_value *ret)
+{
+	struct em_field found;
+
+	/* Not the whole text: this is done for each value of each page that is shown. */
+	ret->kind = EM_V_ABSENT;
+	ret->number = 0;
+	ret->integer = 0;
+	ret->text[0] = '\0';
+	if (!field->places) {
+		get_value(field, page, len, ctx, ret);
+		return;
+	}
+	found = *field;
+	if (em_items_place(field->places, page, len, &found.offset, &found.len))
+		get_value(&found, page, len, ctx, ret);
+}
+
+const char *em_field_caveat(const struct em_field *field)
+{
+	switch ((enum em_trust)field->trust) {
+	case EM_TRUST_STATED:
+		break;
+	case EM_TRUST_DERIVED:
+		return "The vendor does not state this: it is what its tables suggest.";
+	case EM_TRUST_UNVERIFIED:
+		return "What the number means is not confirmed.";
+	}
+	return "";
 }
 
 static uint32_t or_one(uint32_t scale)

@@ -54,13 +54,33 @@ struct em_name {
 	const char *name;
 };
 
+/* How far a row can be relied on. What nobody states is shown, and nothing is decided by it. */
+enum em_trust {
+	EM_TRUST_STATED,     /* the specification or the vendor's own tool says so */
+	EM_TRUST_DERIVED,    /* plausible from a table, not stated */
+	EM_TRUST_UNVERIFIED, /* could not be confirmed */
+};
+
+/*
+ * Where a value stands in a page that is a list of items: in the item with that id, in those
+ * layouts of the page. An id means different things in different layouts.
+ */
+struct em_place {
+	uint8_t layouts; /* bit N: layout N; 0 ends a list of places */
+	uint8_t id;	 /* never 0 */
+	uint8_t at, len; /* bytes of the item's raw value, or EM_AT_NORMALISED and 1 */
+};
+#define EM_AT_NORMALISED 0xff
+
 #define EM_VALUE_TEXT_SIZE 520
 
 struct em_field {
 	const char *key; /* JSON key = SQL column */
+	/* With places len is that of the widest, and offset is not used. */
 	uint16_t offset, len;
-	uint8_t type;	     /* enum em_field_type */
-	uint8_t shift, bits; /* a part of an unsigned; bits 0 = all of it */
+	const struct em_place *places; /* NULL = offset tells where */
+	uint8_t type;		       /* enum em_field_type */
+	uint8_t shift, bits;	       /* a part of an unsigned; bits 0 = all of it */
 	uint16_t flags;
 	uint32_t scale; /* value = raw * scale; 0 = 1. Only EM_UINT */
 	uint32_t since; /* EM_VER() of the first version that has it; 0 = always */
@@ -71,6 +91,7 @@ struct em_field {
 	uint16_t gate_offset;
 	uint8_t gate_mask, gate_value;
 	uint8_t metric;		     /* enum em_metric_type */
+	uint8_t trust;		     /* enum em_trust */
 	const struct em_name *names; /* EM_BITS, EM_ENUM; ends with name NULL */
 	/* EM_UINT that no offset holds: sets *ret and returns true, or false when absent. */
 	bool (*derive)(const uint8_t *page, size_t len, em_u128 *ret);
@@ -98,6 +119,9 @@ struct em_value {
 /* Reads one field out of page bytes. Too few bytes, a shut gate, an older VER: absent. */
 void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
 		  const struct em_nvme_ctx *ctx, struct em_value *ret);
+
+/* What a reader has to know of a row that is not stated: one sentence; "" for one that is. */
+const char *em_field_caveat(const struct em_field *field);
 
 /* The value as text: digits (scaled, exact), a name, true/false or the text; "" when absent. */
 const char *em_value_text(const struct em_field *field, const struct em_value *value,

@@ -26,6 +26,25 @@ static const char *json_type(const struct em_field *field)
 	return "?";
 }
 
+/* "layout 0: item ADh, raw bytes 0-5" */
+static void print_where(const struct em_field *field)
+{
+	printf(" | %s", field->ref);
+	for (const struct em_place *place = field->places; place && place->layouts; place++) {
+		printf("%s", place == field->places ? ": " : "; ");
+		printf("%02Xh ", place->id);
+		if (place->at == EM_AT_NORMALISED)
+			printf("normalised");
+		else
+			printf("raw %u-%u", place->at, place->at + place->len - 1u);
+		printf(" in");
+		for (unsigned layout = 0; layout < 8; layout++)
+			if (place->layouts >> layout & 1)
+				printf(" %u", layout);
+	}
+	printf(" |\n");
+}
+
 static void print_row(const struct em_field *field)
 {
 	const char *metric = field->metric_name ? field->metric_name : "";
@@ -38,7 +57,9 @@ static void print_row(const struct em_field *field)
 	printf(" | %s", field->help);
 	if (field->since)
 		printf(" Since NVMe %u.%u.", field->since >> 16, field->since >> 8 & 0xff);
-	printf(" | %s |\n", field->ref);
+	if (*em_field_caveat(field))
+		printf(" %s", em_field_caveat(field));
+	print_where(field);
 }
 
 static void print_names(const struct em_field *field)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LIBRARIES += lib/nvme/libember-nvme.a
 lib_nvme_libember_nvme_a_SOURCES = \
+	lib/nvme/capacitor.c \
+	lib/nvme/capacitor.h \
 	lib/nvme/effects.c \
 	lib/nvme/error_log.c \
 	lib/nvme/field.c \
@@ -8,6 +10,9 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/fw_slot.c \
 	lib/nvme/identify_ctrl.c \
 	lib/nvme/identify_ns.c \
+	lib/nvme/items.c \
+	lib/nvme/items.h \
+	lib/nvme/memblaze.c \
 	lib/nvme/page.c \
 	lib/nvme/page.h \
 	lib/nvme/sanitize.c \

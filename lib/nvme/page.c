@@ -16,6 +16,7 @@ const struct em_page *const em_pages[EM_PAGE_COUNT] = {
 	[EM_PAGE_ERRORS] = &em_page_errors,
 	[EM_PAGE_EFFECTS] = &em_page_effects,
 	[EM_PAGE_SANITIZE] = &em_page_sanitize,
+	[EM_PAGE_MEMBLAZE] = &em_page_memblaze,
 	[EM_PAGE_IDENTIFY_NS] = &em_page_identify_ns,
 };
 
@@ -123,6 +124,18 @@ unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx
 	unsigned present = group->present ? group->present(ctx) : group->count;
 
 	return present < group->count ? present : group->count;
+}
+
+const uint8_t *em_group_entry(const struct em_group *group, const uint8_t *data, size_t len,
+			      unsigned index, uint8_t scratch[EM_ENTRY_SCRATCH])
+{
+	size_t at = group->offset + (size_t)index * group->stride;
+
+	if (group->entry) {
+		assert(group->stride <= EM_ENTRY_SCRATCH);
+		return group->entry(data, len, index, scratch) ? scratch : NULL;
+	}
+	return at + group->stride <= len ? data + at : NULL;
 }
 
 unsigned em_group_number(const struct em_group *group, unsigned index)

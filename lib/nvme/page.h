@@ -18,6 +18,7 @@ enum em_page_id {
 	EM_PAGE_ERRORS,				  /* log 01h */
 	EM_PAGE_EFFECTS,			  /* log 05h */
 	EM_PAGE_SANITIZE,			  /* log 81h */
+	EM_PAGE_MEMBLAZE,			  /* log CAh of Memblaze drives */
 	EM_PAGE_CTRL_COUNT,			  /* pages above are one per controller */
 	EM_PAGE_IDENTIFY_NS = EM_PAGE_CTRL_COUNT, /* Identify CNS 00h, one per namespace */
 	EM_PAGE_COUNT,
@@ -38,6 +39,11 @@ struct em_group {
 	uint16_t offset, stride, count;
 	/* How many of count exist on this controller; NULL = all. */
 	unsigned (*present)(const struct em_nvme_ctx *ctx);
+	/*
+	 * Writes entry number index (from 0) in a form of stride bytes; false: the page has no such
+	 * one. For pages whose entries have no one place or form. NULL = offset and stride tell.
+	 */
+	bool (*entry)(const uint8_t *page, size_t len, unsigned index, uint8_t *entry);
 	/* True for an entry that is not in use (left out of the list, counted under unused_key). */
 	bool (*unused)(const uint8_t *entry);
 	const char *unused_key;	       /* NULL = not counted */
@@ -94,6 +100,14 @@ bool em_identify_identity_valid(const uint8_t *identify, size_t len);
 
 /* How many entries of the group exist on this controller: present(), never more than count. */
 unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx *ctx);
+
+/*
+ * Entry number index (from 0) of the group: stride bytes, in data or in scratch. NULL: data does
+ * not have it.
+ */
+#define EM_ENTRY_SCRATCH 16
+const uint8_t *em_group_entry(const struct em_group *group, const uint8_t *data, size_t len,
+			      unsigned index, uint8_t scratch[EM_ENTRY_SCRATCH]);
 
 /* The number of an entry as index_key shows it; index is its place in the page, from 0. */
 unsigned em_group_number(const struct em_group *group, unsigned index);

@@ -68,12 +68,13 @@ static void check_group(const struct em_group *group, const uint8_t *page, size_
 
 	fuzz_check(count <= group->count);
 	for (unsigned i = 0; i < count; i++) {
-		size_t at = group->offset + (size_t)i * group->stride;
+		uint8_t scratch[EM_ENTRY_SCRATCH];
+		const uint8_t *entry = em_group_entry(group, page, len, i, scratch);
 
 		if (group->extra)
 			group->extra_get(ctx, i, &extra);
-		for (unsigned f = 0; f < group->field_count && at < len; f++)
-			check_field(&group->fields[f], page + at, len - at, ctx);
+		for (unsigned f = 0; f < group->field_count && entry; f++)
+			check_field(&group->fields[f], entry, group->stride, ctx);
 	}
 }
 
