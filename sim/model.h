@@ -221,6 +221,9 @@ void sim_model_add_error(struct sim_drive *drive, uint16_t status, int queue, ui
 int sim_product_apply(struct sim_drive *drive, const char *name);
 /* After all settings: the subsystem's name follows from what was set. */
 void sim_product_settle(struct sim_drive *drive);
+
+/* Log CAh in a layout (0, 2 or 3) into 512 bytes of zero. */
+void sim_memblaze_lay_out(uint8_t *page, unsigned layout);
 /* Changes one value by name ("ver", "temperature_celsius"). -ENOENT, -EINVAL, -ERANGE. */
 int sim_value_set(struct sim_drive *drive, const char *name, const char *text);
 const struct sim_value *sim_value_find(const char *name); /* NULL */

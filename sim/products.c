@@ -24,8 +24,10 @@ struct family {
 	uint8_t frmw, lpa, mtfa;	/* mtfa in 100 ms */
 	uint16_t wctemp, cctemp, power; /* kelvin; 0.01 W */
 	uint32_t sanicap;
-	uint8_t type;	/* CNTRLTYPE; 0: 1 (I/O) */
-	bool no_health; /* log 02h is all zero */
+	uint8_t type;	   /* CNTRLTYPE; 0: 1 (I/O) */
+	bool no_health;	   /* log 02h is all zero */
+	bool has_memblaze; /* log CAh */
+	uint8_t memblaze_layout;
 };
 
 /* Format, firmware, namespace management, self-test; and MI send and receive. */
@@ -53,6 +55,8 @@ static const struct family pblaze5 = {
 	.wctemp = 343,
 	.cctemp = 353,
 	.power = 2500,
+	.has_memblaze = true,
+	.memblaze_layout = 0,
 };
 
 static const struct family pblaze6 = {
@@ -73,6 +77,8 @@ static const struct family pblaze6 = {
 	.cctemp = 358,
 	.power = 2500,
 	.sanicap = 0x00000003, /* crypto and block erase */
+	.has_memblaze = true,
+	.memblaze_layout = 2,
 };
 
 static const struct family pblaze7 = {
@@ -93,6 +99,8 @@ static const struct family pblaze7 = {
 	.cctemp = 360,
 	.power = 2500,
 	.sanicap = 0x00000003, /* crypto and block erase */
+	.has_memblaze = true,
+	.memblaze_layout = 3,
 };
 
 /* Somebody else's drive: one namespace, SMART also by namespace, slot 1 read-only. */
@@ -265,6 +273,8 @@ static void lay_out_logs(struct sim_drive *d, const struct product *p)
 		test[4 + 28 * i] = 0x0f; /* entry not used */
 	for (unsigned i = 8; i < 32; i += 4)
 		em_put_le32(sanitize + i, UINT32_MAX);
+	if (f->has_memblaze)
+		sim_memblaze_lay_out(d->page[SIM_PAGE_VENDOR], f->memblaze_layout);
 	if (f->no_health)
 		return;
 	em_put_le16(smart + 1, 273 + 38);
@@ -349,6 +359,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	support(d->has_feature, features, sizeof(features));
 	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = f->oacs & 0x10;
 	d->has_log[0x05] = f->lpa & 0x02;
+	d->has_log[0xca] = f->has_memblaze;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
 	lay_out_effects(d);
 	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = f->wctemp ? f->wctemp : 0xffff;

@@ -30,7 +30,7 @@ static bool has_command(const struct em_drive *drive, uint8_t opcode)
 
 bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 {
-	enum { OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1, SELF_TEST = 0x14 };
+	enum { OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1, SELF_TEST = 0x14, MEMBLAZE = 0x1c5f };
 
 	switch (page) {
 	case EM_PAGE_SELFTEST:
@@ -40,6 +40,8 @@ bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 		return identify_u64(drive, "log_page_attributes", 0) & LPA_EFFECTS;
 	case EM_PAGE_SANITIZE:
 		return identify_u64(drive, "sanitize_capabilities", 0) != 0;
+	case EM_PAGE_MEMBLAZE:
+		return identify_u64(drive, "vendor_id", 0) == MEMBLAZE;
 	case EM_PAGE_IDENTIFY_CTRL:
 	case EM_PAGE_SMART:
 	case EM_PAGE_FIRMWARE:

@@ -89,6 +89,9 @@ const struct em_option em_options[] = {
 	{ "poll", "sanitize_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SANITIZE]), 10 * MS, 7 * DAY, "5min",
 	  "Sanitize status. It is read at least every 30s while a sanitize goes on." },
+	{ "poll", "memblaze_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_MEMBLAZE]), 10 * MS, 7 * DAY, "5min",
+	  "Additional SMART of Memblaze drives, log page CAh." },
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
 	  "The least important messages that are logged: error, warning, notice, info or debug." },
 };

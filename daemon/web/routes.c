@@ -190,6 +190,8 @@ const struct em_route em_routes[] = {
 		   "Commands that the drive supports, and what each of them changes."),
 	PAGE_ROUTE("/v1/drives/{id}/sanitize", EM_PAGE_SANITIZE, "getSanitize",
 		   "The state of the last sanitize operation, and how long one would take."),
+	PAGE_ROUTE("/v1/drives/{id}/memblaze", EM_PAGE_MEMBLAZE, "getMemblaze",
+		   "What Memblaze drives tell beyond SMART: capacitor, wear, flash, heat, power."),
 	{ VIEW("/v1/drives/{id}/namespaces"), .shape = EM_SHAPE_NAMESPACES,
 	  .handle = em_handle_namespaces, .op_id = "listNamespaces",
 	  .summary = "The namespaces of a drive and their Identify data." },

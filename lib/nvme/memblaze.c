@@ -57,6 +57,12 @@ enum { L0 = 1 << 0, L2 = 1 << 2, L3 = 1 << 3 };
 #define UNVERIFIED .trust = EM_TRUST_UNVERIFIED
 #define STATED	   .trust = EM_TRUST_STATED
 
+/* Rows that share a metric share its help. */
+#define ERASE_CYCLES  "Erase cycles of a block: of the least and the most erased one, and on average."
+#define RECOVERIES    "Recoveries by the internal RAID, by their outcome."
+#define CORRECTED     "Errors of the drive's own memory that were corrected."
+#define NOT_CORRECTED "Errors of the drive's own memory that could not be corrected."
+
 static const struct em_field fields[] = {
 	{
 		.key = "layout",
@@ -91,13 +97,13 @@ static const struct em_field fields[] = {
 	    PLACES(NORMALISED(L023, 0xad)), "How much of the flash's endurance is left.", DERIVED),
 	ROW(EM_UINT, "erase_cycles_min", 2, "Least erased block", "",
 	    PLACES(PART(L023, 0xad, 0, 2)),
-	    "Erase cycles of the block that was erased least often.",
+	    ERASE_CYCLES,
 	    LABELLED(GAUGE, "ember_erase_cycles", "of", "min")),
 	ROW(EM_UINT, "erase_cycles_max", 2, "Most erased block", "", PLACES(PART(L023, 0xad, 2, 2)),
-	    "Erase cycles of the block that was erased most often.",
+	    ERASE_CYCLES,
 	    LABELLED(GAUGE, "ember_erase_cycles", "of", "max")),
 	ROW(EM_UINT, "erase_cycles_avg", 2, "Average of blocks", "", PLACES(PART(L023, 0xad, 4, 2)),
-	    "Erase cycles of a block on average.",
+	    ERASE_CYCLES,
 	    LABELLED(GAUGE, "ember_erase_cycles", "of", "avg")),
 	ROW(EM_UINT, "nand_bytes_written", 6, "Flash written", "bytes", PLACES(WHOLE(L023, 0xf4)),
 	    "Bytes written to the flash, the drive's own work included.",
@@ -161,10 +167,10 @@ static const struct em_field fields[] = {
 	ROW(EM_UINT, "xor_recoveries", 6, "XOR recoveries", "", PLACES(WHOLE(L2, 0xfe)),
 	    "Times that the internal RAID was called for.", STATED),
 	ROW(EM_UINT, "xor_recoveries_passed", 6, "XOR recoveries, good", "",
-	    PLACES(WHOLE(L2, 0xfc)), "Recoveries by the internal RAID that went well.",
+	    PLACES(WHOLE(L2, 0xfc)), RECOVERIES,
 	    LABELLED(COUNTER, "ember_xor_recoveries_total", "result", "passed")),
 	ROW(EM_UINT, "xor_recoveries_failed", 6, "XOR recoveries, failed", "",
-	    PLACES(WHOLE(L2, 0xfd)), "Recoveries by the internal RAID that failed.",
+	    PLACES(WHOLE(L2, 0xfd)), RECOVERIES,
 	    LABELLED(COUNTER, "ember_xor_recoveries_total", "result", "failed")),
 	ROW(EM_UINT, "read_disturbs", 6, "Read disturbs", "", PLACES(WHOLE(L3, 0xdc)),
 	    "Blocks that were moved since they had been read very often.",
@@ -202,17 +208,17 @@ static const struct em_field fields[] = {
 	    METRIC(COUNTER, "ember_retry_buffer_overflows_total")),
 	ROW(EM_UINT, "dram_correctable_errors", 6, "DRAM, corrected", "",
 	    PLACES(WHOLE(L2, 0xfa), PART(L3, 0xf6, 0, 4)),
-	    "Errors of the DRAM that were corrected.",
+	    CORRECTED,
 	    LABELLED(COUNTER, "ember_memory_correctable_errors_total", "memory", "dram")),
 	ROW(EM_UINT, "sram_correctable_errors", 4, "SRAM, corrected", "",
-	    PLACES(PART(L3, 0xf8, 0, 4)), "Errors of the SRAM that were corrected.",
+	    PLACES(PART(L3, 0xf8, 0, 4)), CORRECTED,
 	    LABELLED(COUNTER, "ember_memory_correctable_errors_total", "memory", "sram")),
 	ROW(EM_UINT, "dram_uncorrectable_errors", 6, "DRAM, not corrected", "",
 	    PLACES(WHOLE(L2, 0xfb), WHOLE(L3, 0xd5)),
-	    "Errors of the DRAM that could not be corrected.",
+	    NOT_CORRECTED,
 	    LABELLED(COUNTER, "ember_memory_uncorrectable_errors_total", "memory", "dram")),
 	ROW(EM_UINT, "sram_uncorrectable_errors", 6, "SRAM, not corrected", "",
-	    PLACES(WHOLE(L3, 0xd6)), "Errors of the SRAM that could not be corrected.",
+	    PLACES(WHOLE(L3, 0xd6)), NOT_CORRECTED,
 	    LABELLED(COUNTER, "ember_memory_uncorrectable_errors_total", "memory", "sram")),
 	ROW(EM_UINT, "dram_correctable_address", 4, "DRAM, where", "", PLACES(PART(L3, 0xf7, 0, 4)),
 	    "Where the DRAM was corrected last.", .flags = EM_NO_HISTORY),
@@ -229,7 +235,7 @@ static const struct em_field fields[] = {
 	ROW(EM_KELVIN, "temperature_boot_min_celsius", 2, "Coldest since boot", "celsius",
 	    PLACES(PART(L02, 0xaf, 2, 2)), "Lowest temperature since the drive started.", STATED),
 	ROW(EM_KELVIN, "temperature_celsius", 2, "Temperature", "celsius",
-	    PLACES(PART(L02, 0xaf, 4, 2)), "Temperature now, as this page tells it.", STATED),
+	    PLACES(PART(L02, 0xaf, 4, 2)), "Temperature now, as this page tells it.", .flags = EM_NO_HISTORY),
 	ROW(EM_UINT, "power_watts", 2, "Power", "watts", PLACES(PART(L02, 0xe8, 4, 2)),
 	    "Power that is drawn now.", METRIC(GAUGE, "ember_power_watts"), DERIVED),
 	ROW(EM_UINT, "power_max_watts", 2, "Most power", "watts", PLACES(PART(L02, 0xe8, 0, 2)),

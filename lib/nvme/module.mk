@@ -34,6 +34,7 @@ nvme_test_cppflags = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(LIBNVME_CFLAGS) \
 nvme_test_ldadd = lib/nvme/libember-nvme.a lib/base/libember-base.a $(CHECK_LIBS)
 nvme_tests = \
 	tests/unit/nvme/test_field \
+	tests/unit/nvme/test_memblaze \
 	tests/unit/nvme/test_page \
 	tests/unit/nvme/test_status \
 	tests/unit/nvme/test_tables
@@ -41,6 +42,8 @@ check_PROGRAMS += $(nvme_tests)
 TESTS += $(nvme_tests)
 tests_unit_nvme_test_field_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_field_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_memblaze_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_memblaze_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_page_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_page_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_status_CPPFLAGS = $(nvme_test_cppflags)

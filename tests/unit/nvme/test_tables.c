@@ -423,6 +423,7 @@ START_TEST(pages_have_the_size_and_code_of_the_specification)
 		  true },
 		{ EM_PAGE_SANITIZE, sizeof(struct nvme_sanitize_log_page), NVME_LOG_LID_SANITIZE,
 		  true },
+		{ EM_PAGE_MEMBLAZE, 512, 0xca, true },
 	};
 
 	ck_assert_uint_eq(EM_COUNT(expected), EM_PAGE_COUNT);
@@ -497,6 +498,29 @@ static void check_unique(const struct em_field *fields, unsigned count)
 			ck_assert_str_ne(fields[i].key, fields[j].key);
 }
 
+static bool overlap(const struct em_place *a, const struct em_place *b)
+{
+	return a->layouts & b->layouts && a->id == b->id && a->at < b->at + b->len &&
+	       b->at < a->at + a->len;
+}
+
+/* Places are sound, and no two of them hold the same bytes of an item. */
+static void check_places(const struct em_field *field, const struct em_field *others,
+			 unsigned other_count)
+{
+	for (const struct em_place *place = field->places; place && place->layouts; place++) {
+		ck_assert_msg(place->id && place->len && place->len <= field->len, "%s",
+			      field->key);
+		ck_assert_msg(place->at == EM_AT_NORMALISED ? place->len == 1
+							    : place->at + place->len <= 6,
+			      "%s", field->key);
+		for (unsigned i = 0; i < other_count; i++)
+			for (const struct em_place *o = others[i].places; o && o->layouts; o++)
+				ck_assert_msg(!overlap(place, o), "%s overlaps %s", field->key,
+					      others[i].key);
+	}
+}
+
 static size_t greatest_size(const struct em_page *page)
 {
 	return page->max_size ? page->max_size : page->size;
@@ -509,15 +533,21 @@ START_TEST(rows_are_sound)
 
 		check_word(page->key);
 		check_unique(page->fields, page->field_count);
-		for (unsigned i = 0; i < page->field_count; i++)
+		for (unsigned i = 0; i < page->field_count; i++) {
 			check_row(&page->fields[i], page->size);
+			check_places(&page->fields[i], page->fields, i);
+		}
 		for (unsigned g = 0; g < page->group_count; g++) {
 			const struct em_group *group = &page->groups[g];
 
 			check_word(group->key);
 			ck_assert_ptr_null(em_page_field(page, group->key));
-			ck_assert_uint_le(group->offset + (size_t)group->stride * group->count,
-					  greatest_size(page));
+			if (group->entry)
+				ck_assert_uint_le(group->stride, EM_ENTRY_SCRATCH);
+			else
+				ck_assert_uint_le(group->offset +
+							  (size_t)group->stride * group->count,
+						  greatest_size(page));
 			check_unique(group->fields, group->field_count);
 			for (unsigned i = 0; i < group->field_count; i++)
 				check_row(&group->fields[i], group->stride);
@@ -534,7 +564,7 @@ static void claim(const struct em_field *field, const char *owner[])
 	unsigned first = field->offset * 8u + field->shift;
 	unsigned count = field->bits ? field->bits : field->len * 8u - field->shift;
 
-	if (field->flags & EM_DERIVED)
+	if (field->flags & EM_DERIVED || field->places)
 		return;
 	for (unsigned i = first; i < first + count; i++) {
 		ck_assert_msg(owner[i] == NULL, "%s overlaps %s", field->key, owner[i]);
@@ -554,7 +584,7 @@ START_TEST(no_two_rows_own_the_same_bits)
 		for (unsigned g = 0; g < page->group_count; g++) {
 			const struct em_group *group = &page->groups[g];
 
-			for (unsigned i = 0; i < group->field_count; i++)
+			for (unsigned i = 0; i < group->field_count && !group->entry; i++)
 				claim(&group->fields[i], owner + group->offset * 8u);
 		}
 		free(owner);
