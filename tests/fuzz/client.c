@@ -20,6 +20,7 @@
 #define PIECE_END  0xfd
 #define FAILURE	   0xe0 /* from here on the first byte of an answer is one */
 #define WORDS_MAX  8
+#define NARROW	   60 /* below, a value keeps a few columns whatever stands before it */
 
 /* Verbs that run other programs or look at this host are left out, and watch, which has no end. */
 static const char *const commands[][WORDS_MAX] = {
@@ -298,7 +299,7 @@ static void check_output(enum form form, const char *out, size_t len)
 		check_csv(out);
 	if (form == TABLE && !term.utf8)
 		check_ascii(out);
-	if (form == TABLE && term.width && !term.color)
+	if (form == TABLE && term.width >= NARROW && !term.color)
 		check_width(out);
 }
 
