@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <libnvme.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,9 @@ static const char usage[] =
 	"  --client-user USER   name or number of the only user let in (" CLIENT_USER_DEFAULT ")\n"
 	"  --patience TIME      how long a drive may take to answer (" PATIENCE_DEFAULT ")\n"
 	"  --log-level LEVEL    error, warning, notice, info or debug (info)\n"
-	"  --version            print the version\n"
+	"  --print-policy       say what is wrong with the files, or what the policy answers, and "
+	"exit\n"
+	"  --version            print the versions of ember-broker and libnvme\n"
 	"  --help               print this\n";
 
 static const struct {
@@ -77,8 +80,12 @@ static int take_option(struct em_options *config, int option)
 		return 0;
 	case 'l':
 		return parse_log_level(optarg, &config->log_level);
+	case 'P':
+		config->print_policy = true;
+		return 0;
 	case 'v':
-		puts("ember-broker " PACKAGE_VERSION);
+		printf("ember-broker " PACKAGE_VERSION "\nlibnvme %s\n",
+		       nvme_get_version(NVME_VERSION_PROJECT));
 		return 1;
 	case 'h':
 		fputs(usage, stdout);
@@ -98,6 +105,7 @@ int em_options_parse(struct em_options *config, int argc, char **argv)
 		{ "client-user", required_argument, NULL, 'u' },
 		{ "patience", required_argument, NULL, 't' },
 		{ "log-level", required_argument, NULL, 'l' },
+		{ "print-policy", no_argument, NULL, 'P' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
