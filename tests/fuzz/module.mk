@@ -4,6 +4,7 @@
 FUZZ_TARGETS = \
 	tests/fuzz/pages \
 	tests/fuzz/ipc \
+	tests/fuzz/broker \
 	tests/fuzz/drives \
 	tests/fuzz/routes \
 	tests/fuzz/http \
@@ -37,6 +38,10 @@ tests_fuzz_ipc_SOURCES = tests/fuzz/ipc.c $(fuzz_base)
 tests_fuzz_ipc_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_ipc_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_ipc_LDADD = $(BROKER_LIBS)
+tests_fuzz_broker_SOURCES = tests/fuzz/broker.c $(fuzz_base)
+tests_fuzz_broker_CPPFLAGS = $(fuzz_cppflags) $(LIBNVME_CFLAGS)
+tests_fuzz_broker_LDFLAGS = $(fuzz_ldflags) -Wl,--wrap=nvme_submit_admin_passthru
+tests_fuzz_broker_LDADD = $(BROKER_LIBS)
 tests_fuzz_drives_SOURCES = tests/fuzz/drives.c $(fuzz_base)
 tests_fuzz_drives_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_drives_LDFLAGS = $(fuzz_ldflags)

@@ -86,6 +86,23 @@ def ipc():
         yield b"\2\x04\0\0" + one
 
 
+def broker():
+    """Each operation with pages that its checks know, under several policies; see broker.c."""
+    pages = {"identify": (0, 1, 2, 3, 4, 19), "get-log": (1, 2, 3, 5, 6, 9, 129), "get-feature": (4, 12, 14, 22),
+             "acknowledge-event": (1, 2), "arm-events": (0, 11)}
+    drive_goes, drive_comes = b"\x17", b"\x07"
+    for policy in (0, 0b01, 0b0100, 0b100101, 0b10101010):
+        play = bytes([policy])
+        for op, name in enumerate(wire.OPERATIONS):
+            for page in pages.get(name, (0,)):
+                for length, flags in enumerate((0, 2, 4 | 32, 0, 8)):
+                    play += bytes([2, op, flags, page, length]) + b"\1" * (flags > 2)
+            yield play + b"\x06\x80\0" + bytes([op, 0, 1, 3]) + b"\5\2\0" + bytes([op, 0, 1, 3])
+            yield play + b"\4" + drive_goes + drive_comes + bytes([8, op, 1, 1, 3, 2, op, 0, 2, 2, 2])
+            play = bytes([policy])
+        yield play + b"\x0c\x0b\x10" + bytes(16) + bytes([0, 1, 0, 2, 0xf0, 0, 0, 2, 0])
+
+
 def told(handle, serial):
     """A drive step of drives.c."""
     texts = [serial, b"nqn.2014", b"0101", b"0000:01:00.0", b"1"]
@@ -217,6 +234,9 @@ def client():
         for number, value in enumerate(documents()):
             form = (number + command) % 8 | (8, 24, 40, 104, 128)[number % 5]
             yield bytes([command, form]) + answer(value) * 8
+        for values in (["inf", "0"], ["nan", "1"], ["1e308", "-1e308"], [2, None, 3.5]):
+            points = [{"at": f"2026-11-30T21:0{n}:00.000Z", "value": value} for n, value in enumerate(values)]
+            yield bytes([command, 12]) + answer({"points": points, "field": "x"}) * 8
         for form in (32, 104):
             yield bytes([command, form]) + b"".join(b"\0" + part + b"\xfe" for part in whole)
             yield bytes([command, form]) + answer({"events": [event], "newest_id": "4"}) + answer(stream)
