@@ -29,33 +29,19 @@ static const char usage[] =
 	"  --policy FILE        read FILE instead of " EM_SYSCONFDIR "/policy.conf\n"
 	"  --client-user USER   name or number of the only user let in (" CLIENT_USER_DEFAULT ")\n"
 	"  --patience TIME      how long a drive may take to answer (" PATIENCE_DEFAULT ")\n"
-	"  --log-level LEVEL    error, warning, notice, info or debug (info)\n"
+	"  --log-level LEVEL    " EM_LOG_LEVELS " (info)\n"
 	"  --print-policy       say what is wrong with the files, or what the policy answers, and "
 	"exit\n"
 	"  --version            print the versions of ember-broker and libnvme\n"
 	"  --help               print this\n";
 
-static const struct {
-	const char *name;
-	int level;
-} log_levels[] = {
-	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
-	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
-};
-
 static int parse_log_level(const char *text, int *ret)
 {
-	for (size_t i = 0; i < EM_COUNT(log_levels); i++) {
-		if (strcmp(text, log_levels[i].name) != 0)
-			continue;
-		*ret = log_levels[i].level;
-		return 0;
-	}
-	fprintf(stderr,
-		"ember-broker: --log-level: \"%s\" is none of error, warning, notice, "
-		"info, debug\n",
-		text);
-	return -EINVAL;
+	int r = em_log_level_find(text, ret);
+
+	if (r < 0)
+		fprintf(stderr, "ember-broker: --log-level %s: write " EM_LOG_LEVELS "\n", text);
+	return r;
 }
 
 static int take_option(struct em_options *config, int option)

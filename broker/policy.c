@@ -160,8 +160,9 @@ static const char *on_entry(void *self, const struct em_conf_entry *entry)
 	for (size_t i = 0; i < EM_COUNT(verdict_names); i++) {
 		if (strcmp(entry->value, verdict_names[i]) != 0)
 			continue;
-		if (verdicts && verdicts[cls] != UNSET && verdicts[cls] != (int)i)
-			return "is decided twice, differently";
+		/* The same drive or host, written with other blanks or letters. */
+		if (verdicts && verdicts[cls] != UNSET)
+			return "stands twice";
 		if (verdicts)
 			verdicts[cls] = (int)i;
 		return NULL;

@@ -33,15 +33,18 @@ struct em_config {
 
 /*
  * file NULL: only the defaults. A main file that does not exist counts as empty unless must_exist,
- * for one that was named on the command line.
+ * for one that was named on the command line. A link to nothing is an error in either case.
  */
 int em_config_new(struct em_config **ret, const char *file, bool must_exist,
 		  char message[EM_CONFIG_MESSAGE_SIZE]);
 struct em_config *em_config_free(struct em_config *config);
 
-/* One option from the command line, under the same checks; not for the per-drive ones. */
+/*
+ * One option from the command line, under the same checks; not for the per-drive ones. name is how
+ * it was written there: the message begins with it.
+ */
 int em_config_set(struct em_config *config, const char *section, const char *key, const char *value,
-		  char message[EM_CONFIG_MESSAGE_SIZE]);
+		  const char *name, char message[EM_CONFIG_MESSAGE_SIZE]);
 
 /* A file that says the same: every option, and what drives have of their own. */
 void em_config_print(const struct em_config *config, struct em_buf *out);

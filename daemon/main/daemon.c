@@ -43,24 +43,20 @@ static int apply_options(struct em_config *config, const struct em_daemon_option
 			 char message[EM_CONFIG_MESSAGE_SIZE])
 {
 	const struct {
-		const char *section, *key, *value;
+		const char *name, *section, *key, *value;
 	} rows[] = {
-		{ "broker", "socket", options->broker_socket },
-		{ "http", "socket", options->socket },
-		{ "store", "directory", options->state_directory },
-		{ "log", "level", options->log_level },
+		{ "--broker-socket", "broker", "socket", options->broker_socket },
+		{ "--socket", "http", "socket", options->socket },
+		{ "--state-directory", "store", "directory", options->state_directory },
+		{ "--log-level", "log", "level", options->log_level },
 	};
+	int r = 0;
 
-	for (unsigned i = 0; i < EM_COUNT(rows); i++) {
-		int r = 0;
-
+	for (unsigned i = 0; r == 0 && i < EM_COUNT(rows); i++)
 		if (rows[i].value)
 			r = em_config_set(config, rows[i].section, rows[i].key, rows[i].value,
-					  message);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+					  rows[i].name, message);
+	return r;
 }
 
 static int load_config(const struct em_daemon_options *options, struct em_config **ret)

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
 #include "daemon/main/config.h"
 #include "daemon/web/listen.h"
 #include "lib/base/cleanup.h"
+#include "lib/base/log.h"
 #include "lib/base/manual.h"
 #include "lib/base/parse.h"
 #include "lib/ipc/proto.h"
@@ -90,17 +90,9 @@ const struct em_option em_options[] = {
 	  PLACE(drives.intervals.page_us[EM_PAGE_SANITIZE]), 10 * MS, 7 * DAY, "5min",
 	  "Sanitize status. It is read at least every 30s while a sanitize goes on." },
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
-	  "The least important messages that are logged: error, warning, notice, info or debug." },
+	  "The least important messages that are logged: " EM_LOG_LEVELS "." },
 };
 const unsigned em_option_count = EM_COUNT(em_options);
-
-static const struct {
-	const char *name;
-	int level;
-} levels[] = {
-	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
-	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
-};
 
 const struct em_option_section *em_option_section_find(const char *name)
 {
@@ -209,14 +201,11 @@ static int parse_duration(const struct em_option *option, const char *text, void
 
 static int parse_level(const char *text, void *target, char *reason)
 {
-	for (size_t i = 0; i < EM_COUNT(levels); i++) {
-		if (strcmp(levels[i].name, text) == 0) {
-			*(int *)target = levels[i].level;
-			return 0;
-		}
-	}
-	snprintf(reason, EM_OPTION_REASON_SIZE, "write error, warning, notice, info or debug");
-	return -EINVAL;
+	int r = em_log_level_find(text, target);
+
+	if (r < 0)
+		snprintf(reason, EM_OPTION_REASON_SIZE, "write " EM_LOG_LEVELS);
+	return r;
 }
 
 int em_option_parse(const struct em_option *option, const char *text, void *target,
@@ -240,14 +229,6 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 	return -EINVAL;
 }
 
-static const char *level_name(int level)
-{
-	for (size_t i = 0; i < EM_COUNT(levels); i++)
-		if (levels[i].level == level)
-			return levels[i].name;
-	return "";
-}
-
 void em_option_format(const struct em_option *option, const void *target,
 		      char buf[EM_OPTION_VALUE_SIZE])
 {
@@ -262,7 +243,7 @@ void em_option_format(const struct em_option *option, const void *target,
 		em_duration_format(buf, EM_OPTION_VALUE_SIZE, *(const uint64_t *)target);
 		break;
 	case EM_OPTION_LEVEL:
-		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", level_name(*(const int *)target));
+		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", em_log_level_name(*(const int *)target));
 		break;
 	case EM_OPTION_TRANSPORT:
 		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", *(const bool *)target ? "pcie" : "all");
