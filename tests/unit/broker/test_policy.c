@@ -161,6 +161,7 @@ START_TEST(bad_content_names_file_and_line)
 	check_bad("[default]\nread allow\n", ":2: ");
 	/* Better nothing than a rule for another drive, or half of what somebody wrote. */
 	check_bad("[drive A#B]\nread = deny\n", ":1: ");
+	check_bad("[drive \xc3\xa9]\nread = deny\n", ":1: [drive \xc3\xa9] a serial is");
 	check_bad("[drive A]B]\nread = deny\n", ":1: ");
 	check_bad("[default]\nread = allow # deny\n", ":2: only a comment can contain #");
 	check_bad("[default]\nread = allow#deny\n", ":2: only a comment can contain #");
