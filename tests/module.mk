@@ -2,6 +2,7 @@
 # What holds the whole tree to its rules. Tests of a room stand in the room's module.mk.
 house_checks = \
 	build-aux/check-docs.sh \
+	build-aux/check-format.sh \
 	build-aux/check-headers.sh \
 	build-aux/check-includes.sh \
 	build-aux/check-sources.sh \
