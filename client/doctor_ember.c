@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 #include "client/api.h"
 #include "client/view.h"
@@ -77,15 +76,29 @@ static void judge_store(struct em_report *report, const json_t *store)
 			      "the history is written");
 }
 
+/* The reason's first sentence is what is found, the others are what to do. */
+static void tell_silence(struct em_report *report, struct em_reason *reason)
+{
+	char *end = strstr(reason->text, ". ");
+	size_t len;
+
+	if (end)
+		*end = '\0';
+	len = strlen(reason->text);
+	if (len > 0 && reason->text[len - 1] == '.')
+		reason->text[len - 1] = '\0';
+	em_report_add(report, EM_CHECK_EMBERD, EM_RESULT_FAIL,
+		      end ? end + 2 : "`journalctl -u emberd -e` may say more.", "%s",
+		      reason->text);
+}
+
 void em_doctor_emberd(struct em_doctor *doctor)
 {
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
 	struct em_reason reason = { 0 };
 
 	if (em_api_try(doctor->client, "GET", "/v1/health", NULL, &doc, &reason) != EM_EXIT_OK) {
-		em_report_add(&doctor->report, EM_CHECK_EMBERD, EM_RESULT_FAIL,
-			      "Is it running? As root: systemctl enable --now emberd.",
-			      "emberd does not answer: %s", reason.text);
+		tell_silence(&doctor->report, &reason);
 		return;
 	}
 	doctor->health = json_incref(doc.root);
@@ -169,23 +182,9 @@ static void judge_listener(struct em_doctor *doctor, const char *kind, const cha
 			      "%s %s cannot be reached from here: %s", kind, address, strerror(-r));
 }
 
-/* Needs the right to give orders; who has it not is not told about tokens. */
-static void judge_tokens(struct em_doctor *doctor)
-{
-	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
-	struct em_reason reason;
-
-	if (em_api_try(doctor->client, "GET", "/v1/tokens", NULL, &doc, &reason) == EM_EXIT_OK &&
-	    json_array_size(json_object_get(doc.root, "tokens")) == 0)
-		em_report_add(&doctor->report, EM_CHECK_LISTENERS, EM_RESULT_WARN,
-			      "Make one: emberctl token create NAME.",
-			      "emberd listens on the network, and nobody has a token for it");
-}
-
 void em_doctor_listeners(struct em_doctor *doctor)
 {
 	const json_t *listener;
-	bool network = false;
 	size_t i;
 
 	json_array_foreach(json_object_get(doctor->health, "listeners"), i, listener)
@@ -195,43 +194,105 @@ void em_doctor_listeners(struct em_doctor *doctor)
 
 		if (kind && address)
 			judge_listener(doctor, kind, address);
-		network |= kind && strcmp(kind, "https") == 0;
 	}
-	if (network)
-		judge_tokens(doctor);
 }
 
-/* ---- certificate ------------------------------------------------------------------------- */
+/* ---- certificate and tokens -------------------------------------------------------------- */
 
-/* "2026-12-31T23:59:59.000Z" to real time; false: it is no time. */
-static bool read_time(const char *text, int64_t *ret_us)
+static enum em_result judge_end(int64_t left_us)
 {
-	struct tm tm = { 0 };
-
-	if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-		return false;
-	*ret_us = (int64_t)timegm(&tm) * (int64_t)EM_US_PER_SEC;
-	return true;
+	if (left_us <= 0)
+		return EM_RESULT_FAIL;
+	return left_us < (int64_t)EXPIRY_WARN_US ? EM_RESULT_WARN : EM_RESULT_OK;
 }
 
 void em_doctor_certificate(struct em_doctor *doctor)
 {
 	const char *text = em_json_text(doctor->health, "certificate_expires_at");
 	char advice[768], shown[EM_VIEW_SIZE];
-	int64_t expires, left;
+	enum em_result result;
+	int64_t expires;
 
-	if (!read_time(text, &expires))
+	if (!text || em_time_parse(text, 0, &expires) < 0)
 		return; /* none is in use */
-	left = expires - em_realtime_us();
+	result = judge_end(expires - em_realtime_us());
 	snprintf(advice, sizeof(advice), "Put a new one into %s; as root: systemctl reload emberd.",
 		 doctor->config.certificate[0] ? doctor->config.certificate : "its place");
-	em_report_add(&doctor->report, EM_CHECK_CERTIFICATE,
-		      left <= 0			       ? EM_RESULT_FAIL
-		      : left < (int64_t)EXPIRY_WARN_US ? EM_RESULT_WARN
-						       : EM_RESULT_OK,
-		      left < (int64_t)EXPIRY_WARN_US ? advice : NULL,
+	em_report_add(&doctor->report, EM_CHECK_CERTIFICATE, result,
+		      result == EM_RESULT_OK ? NULL : advice,
 		      "the certificate of the network listener %s %s",
-		      left <= 0 ? "has expired on" : "is valid until", em_view_time(text, shown));
+		      result == EM_RESULT_FAIL ? "has expired on" : "is valid until",
+		      em_view_time(text, shown));
+}
+
+/* One that ends soon or has ended; who uses it is shut out from then on. */
+static unsigned judge_token(struct em_report *report, const json_t *token, int64_t now_us)
+{
+	const char *text = em_json_text(token, "expires_at"), *name = em_json_text(token, "name");
+	char shown[EM_VIEW_SIZE];
+	enum em_result result;
+	int64_t expires;
+
+	if (!text || em_time_parse(text, 0, &expires) < 0)
+		return 0; /* it does not end by itself */
+	result = judge_end(expires - now_us);
+	if (result == EM_RESULT_OK)
+		return 0;
+	em_report_add(report, EM_CHECK_TOKENS, EM_RESULT_WARN,
+		      "If it is still needed, give its user another: emberctl token create NAME.",
+		      "the token for %s %s %s", name ? name : "?",
+		      result == EM_RESULT_FAIL ? "has ended on" : "ends on",
+		      em_view_time(text, shown));
+	return 1;
+}
+
+void em_doctor_judge_tokens(struct em_report *report, const json_t *tokens, int64_t now_us)
+{
+	size_t count = json_array_size(tokens), i;
+	const json_t *token;
+	unsigned told = 0;
+
+	if (!tokens) {
+		em_report_add(report, EM_CHECK_TOKENS, EM_RESULT_OK,
+			      "To have them checked, run emberctl doctor as root.",
+			      "tokens are shown to those alone who may give orders");
+		return;
+	}
+	json_array_foreach(tokens, i, token) told += judge_token(report, token, now_us);
+	if (count == 0)
+		em_report_add(report, EM_CHECK_TOKENS, EM_RESULT_WARN,
+			      "Make one: emberctl token create NAME.",
+			      "emberd listens on the network, and nobody has a token for it");
+	else if (told == 0)
+		em_report_add(report, EM_CHECK_TOKENS, EM_RESULT_OK, NULL,
+			      "%zu token%s, none of them ends soon", count, count == 1 ? "" : "s");
+}
+
+static bool listens_on_network(const json_t *health)
+{
+	const json_t *listener;
+	size_t i;
+
+	json_array_foreach(json_object_get(health, "listeners"), i, listener)
+	{
+		const char *kind = em_json_text(listener, "kind");
+
+		if (kind && strcmp(kind, "https") == 0)
+			return true;
+	}
+	return false;
+}
+
+void em_doctor_tokens(struct em_doctor *doctor)
+{
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	struct em_reason reason;
+
+	if (!listens_on_network(doctor->health))
+		return; /* over the host's own sockets they count for nothing */
+	em_api_try_list(doctor->client, "/v1/tokens", "tokens", 0, &doc, &reason);
+	em_doctor_judge_tokens(&doctor->report, json_object_get(doc.root, "tokens"),
+			       em_realtime_us());
 }
 
 /* ---- drives ------------------------------------------------------------------------------ */
@@ -291,39 +352,70 @@ static void find_unknown(struct em_doctor *doctor)
 	json_decref(controllers);
 }
 
-static void judge_states(struct em_report *report, long long silent, long long removed)
+/* Devices of the drives in this state; a drive that is gone may have no device any more. */
+static json_t *in_state(const json_t *drives, const char *wanted)
 {
-	if (silent > 0)
-		em_report_add(report, EM_CHECK_DRIVES, EM_RESULT_WARN,
-			      "`emberctl drives` names them; the kernel's log may say why: "
-			      "journalctl -k -g nvme.",
-			      "%lld of them do%s not answer", silent, silent == 1 ? "es" : "");
-	if (removed > 0)
-		em_report_add(report, EM_CHECK_DRIVES, EM_RESULT_WARN,
-			      "Taken away on purpose? Then: emberctl retire DRIVE.",
-			      "%lld of them %s gone", removed, removed == 1 ? "is" : "are");
+	json_t *names = json_array();
+	const json_t *drive;
+	size_t i;
+
+	json_array_foreach(drives, i, drive)
+	{
+		const char *state = em_json_text(drive, "state");
+		const char *device = em_json_text(drive, "device");
+		const char *serial = em_json_text(drive, "serial");
+
+		if (state && strcmp(state, wanted) == 0)
+			json_array_append_new(names, json_string(device	  ? device
+								 : serial ? serial
+									  : "?"));
+	}
+	return names;
 }
 
-void em_doctor_drives(struct em_doctor *doctor, bool here)
+static void judge_state(struct em_doctor *doctor, const char *state, const char *one,
+			const char *many, const char *advice)
 {
-	const json_t *counts = json_object_get(doctor->health, "drives");
-	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
-	long long total = count_of(counts, "total");
-	struct em_reason reason;
+	json_t *names = in_state(doctor->drives, state);
+	size_t count = json_array_size(names);
+	char buf[EM_VIEW_SIZE];
 
+	if (count > 0)
+		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN, advice,
+			      "%zu %s: %s", count, count == 1 ? one : many, join_names(names, buf));
+	json_decref(names);
+}
+
+static void judge_total(struct em_report *report, size_t total)
+{
 	if (total == 0)
-		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_WARN,
+		em_report_add(report, EM_CHECK_DRIVES, EM_RESULT_WARN,
 			      "Does the kernel see one? `ls /sys/class/nvme`; "
 			      "`journalctl -u ember-broker -e` says what the broker found.",
 			      "emberd knows no drive");
 	else
-		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_OK, NULL,
-			      "emberd knows %lld drive%s", total, total == 1 ? "" : "s");
-	judge_states(&doctor->report, count_of(counts, "unresponsive"),
-		     count_of(counts, "removed"));
-	if (em_api_try_list(doctor->client, "/v1/drives", "drives", 0, &doc, &reason) != EM_EXIT_OK)
+		em_report_add(report, EM_CHECK_DRIVES, EM_RESULT_OK, NULL,
+			      "emberd knows %zu drive%s", total, total == 1 ? "" : "s");
+}
+
+void em_doctor_drives(struct em_doctor *doctor, bool here)
+{
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	struct em_reason reason;
+
+	if (em_api_try_list(doctor->client, "/v1/drives", "drives", 0, &doc, &reason) !=
+	    EM_EXIT_OK) {
+		em_report_add(&doctor->report, EM_CHECK_DRIVES, EM_RESULT_FAIL,
+			      "`journalctl -u emberd -e` may say more.",
+			      "emberd does not list its drives: %s", reason.text);
 		return;
+	}
 	doctor->drives = json_incref(json_object_get(doc.root, "drives"));
+	judge_total(&doctor->report, json_array_size(doctor->drives));
+	judge_state(doctor, "unresponsive", "drive does not answer", "drives do not answer",
+		    "The kernel's log may say why: journalctl -k -g nvme.");
+	judge_state(doctor, "removed", "drive is gone", "drives are gone",
+		    "Taken away on purpose? Then: emberctl retire DRIVE.");
 	if (here)
 		find_unknown(doctor);
 }
@@ -411,8 +503,10 @@ static void look_at(struct em_doctor *doctor, const char *device, struct all_sai
 	struct em_reason reason;
 	struct said said;
 
-	if (!path || em_api_try(doctor->client, "GET", path, NULL, &doc, &reason) != EM_EXIT_OK)
+	if (!path || em_api_try(doctor->client, "GET", path, NULL, &doc, &reason) != EM_EXIT_OK) {
+		note(all->failed, "emberd does not tell of its pages", device);
 		return;
+	}
 	sort_pages(json_object_get(doc.root, "pages"), &said);
 	if (said.unannounced[0])
 		note(all->unannounced, said.unannounced, device);
