@@ -295,9 +295,9 @@ static json_t *namespace_json(const struct em_drive_snap *drive, const struct em
 	const struct em_page_read *read = &ns->page;
 	json_t *values = em_json_values(em_pages[EM_PAGE_IDENTIFY_NS], read->data, &drive->ctx);
 
-	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:b, s:o}", "nsid", (json_int_t)ns->nsid,
-			 "status", em_read_status_name(read->status), "status_detail",
-			 em_json_status_detail(read), "read_at",
+	return json_pack("{s:I, s:b, s:s, s:o, s:o, s:o, s:b, s:o}", "nsid", (json_int_t)ns->nsid,
+			 "attached", ns->attached, "status", em_read_status_name(read->status),
+			 "status_detail", em_json_status_detail(read), "read_at",
 			 em_json_time(read->data ? read->read_us : 0), "age_seconds",
 			 em_json_age(read, call), "valid", read->data != NULL, "values", values);
 }
