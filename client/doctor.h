@@ -139,13 +139,17 @@ void em_doctor_judge_libnvme(struct em_report *report, const char *versions);
 /* Takes what emberd printed. */
 void em_doctor_read_config(struct em_doctor_config *config, const char *text);
 
-/* doctor_ember.c: what emberd says of itself and of its drives. */
-void em_doctor_emberd(struct em_doctor *doctor); /* first: fetches health */
+/* doctor_ember.c: what emberd says of itself. Before all others: fetches its health. */
+void em_doctor_emberd(struct em_doctor *doctor);
+
+/* doctor_network.c: the ways to emberd, and what opens them. */
 void em_doctor_listeners(struct em_doctor *doctor);
 void em_doctor_certificate(struct em_doctor *doctor);
 void em_doctor_tokens(struct em_doctor *doctor);
 /* tokens: a list of them; NULL = it is told to those alone who may give orders. */
 void em_doctor_judge_tokens(struct em_report *report, const json_t *tokens, int64_t now_us);
-/* here: the kernel of this host is the one of these drives. First: fetches their list. */
+
+/* doctor_drives.c */
+/* here: the kernel of this host is the one of these drives. Fetches their list, for the next. */
 void em_doctor_drives(struct em_doctor *doctor, bool here);
 void em_doctor_pages(struct em_doctor *doctor);
