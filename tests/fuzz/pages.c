@@ -14,8 +14,9 @@
 #include "tests/fuzz/drive.h"
 #include "tests/fuzz/fuzz.h"
 
-#define METRICS_MAX ((size_t)16 << 20)
-#define CUTS	    (256 / EM_PAGE_COUNT)
+#define METRICS_MAX	((size_t)16 << 20)
+#define CUTS		(256 / EM_PAGE_COUNT)
+#define ENTRIES_CHECKED 8 /* one after the other; then every so many */
 
 static void check_number(const char *text)
 {
@@ -150,7 +151,8 @@ static void check_group(const struct em_group *group, const struct bytes *bytes,
 	struct em_value extra;
 
 	fuzz_check(count <= group->count);
-	for (unsigned i = 0; i < count; i++) {
+	/* All have the same rows, so few of them tell as much as all. */
+	for (unsigned i = 0; i < count; i += i < ENTRIES_CHECKED ? 1 : ENTRIES_CHECKED) {
 		size_t at = group->offset + (size_t)i * group->stride;
 		struct bytes entry;
 
@@ -247,7 +249,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes.page = fuzz_copy(&in, in.left, &bytes.len);
 	bytes.cut = fuzz_copy(&again, bytes.len * (what / EM_PAGE_COUNT) / CUTS, &bytes.cut_len);
 	check_page(em_pages[id], &bytes, &ctx);
-	check_surfaces(id, bytes.page, bytes.len, &ctx);
+	/* It takes most of the time: not for each cut of the same page. */
+	if (bytes.cut_len == 0)
+		check_surfaces(id, bytes.page, bytes.len, &ctx);
 	free((void *)bytes.page);
 	free((void *)bytes.cut);
 	return 0;
