@@ -516,6 +516,16 @@ int em_config_set(struct em_config *config, const char *section, const char *key
 	return 0;
 }
 
+bool em_config_same(const struct em_config *a, const struct em_config *b,
+		    const struct em_option *option)
+{
+	char one[EM_OPTION_VALUE_SIZE], other[EM_OPTION_VALUE_SIZE];
+
+	em_option_format(option, (const char *)a + option->offset, one);
+	em_option_format(option, (const char *)b + option->offset, other);
+	return strcmp(one, other) == 0;
+}
+
 static void print_section(const struct em_config *config, const char *name, struct em_buf *out)
 {
 	char value[EM_OPTION_VALUE_SIZE];

@@ -14,10 +14,13 @@
  * Limits:   files of 1 MiB, lines of 1000 characters, EM_DRIVES_MAX drives.
  */
 #include <limits.h>
+#include <stdbool.h>
 #include "daemon/drives/drives.h"
 #include "lib/base/buf.h"
 
 #define EM_CONFIG_MESSAGE_SIZE 1024
+
+struct em_option;
 
 struct em_config {
 	char http_socket[108];
@@ -45,6 +48,10 @@ struct em_config *em_config_free(struct em_config *config);
  */
 int em_config_set(struct em_config *config, const char *section, const char *key, const char *value,
 		  const char *name, char message[EM_CONFIG_MESSAGE_SIZE]);
+
+/* True when both have the same value of this option. */
+bool em_config_same(const struct em_config *a, const struct em_config *b,
+		    const struct em_option *option);
 
 /* A file that says the same: every option, and what drives have of their own. */
 void em_config_print(const struct em_config *config, struct em_buf *out);

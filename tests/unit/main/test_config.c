@@ -415,6 +415,27 @@ START_TEST(what_is_printed_reads_the_same)
 }
 END_TEST
 
+START_TEST(what_differs_is_told_by_option)
+{
+	struct em_config *other;
+
+	write_main("[http]\nlisten=127.0.0.1:1\n[poll]\nsmart_interval=60000ms\n[drives]\n"
+		   "transport=pcie\n[store]\nraw_keep=31d\n[log]\nlevel=debug\n");
+	load();
+	ck_assert_int_eq(em_config_new(&other, NULL, false, message), 0);
+	for (unsigned i = 0; i < em_option_count; i++) {
+		const char *key = em_options[i].key;
+		bool differs = (strcmp(key, "listen") == 0 &&
+				strcmp(em_options[i].section, "http") == 0) ||
+			       strcmp(key, "transport") == 0 || strcmp(key, "raw_keep") == 0 ||
+			       strcmp(key, "level") == 0;
+
+		ck_assert_msg(em_config_same(config, other, &em_options[i]) == !differs, "%s", key);
+	}
+	em_config_free(other);
+}
+END_TEST
+
 START_TEST(the_command_line_has_the_same_checks)
 {
 	ck_assert_int_eq(em_config_new(&config, NULL, false, message), 0);
@@ -447,6 +468,7 @@ int main(void)
 	tcase_add_test(tcase, line_ends_and_marks);
 	tcase_add_test(tcase, an_empty_file_is_a_file);
 	tcase_add_test(tcase, what_is_printed_reads_the_same);
+	tcase_add_test(tcase, what_differs_is_told_by_option);
 	tcase_add_test(tcase, the_command_line_has_the_same_checks);
 	return run_tests(tcase);
 }
