@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/ini.h"
 
 static void econf_filep(econf_file **file)
 {
@@ -46,7 +47,7 @@ static const char *distrust(const char *path)
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return "is writable by others: chmod go-w it";
 	if (st.st_size > EM_CONF_SIZE_MAX)
-		return "is too large";
+		return "is too large: at most 1 MiB";
 	slash = strrchr(dir, '/');
 	slash[slash == dir] = '\0';
 	if (stat(dir, &st) < 0)
@@ -87,28 +88,13 @@ static int fail(const struct reading *r, const char *key, const char *problem)
 	return -EINVAL;
 }
 
-static char *trim(char *text)
-{
-	size_t len;
-
-	text += strspn(text, " \t");
-	len = strlen(text);
-	while (len > 0 && strchr(" \t\r\n", text[len - 1]))
-		text[--len] = '\0';
-	return text;
-}
-
-static int enter_section(struct reading *r, char *text)
+static int enter_section(struct reading *r, const char *name)
 {
 	struct em_conf_entry entry = { 0 };
-	size_t len = strlen(text);
 	const char *problem;
 
 	free(em_steal(r->section));
-	if (text[len - 1] != ']')
-		return fail(r, NULL, "a section is written [NAME]");
-	text[len - 1] = '\0';
-	r->section = strdup(text + 1);
+	r->section = strdup(name);
 	if (!r->section)
 		return -ENOMEM;
 	/* So that a wrong name is told of even when nothing stands under it. */
@@ -136,20 +122,36 @@ static int read_entry(const struct reading *r, const char *key)
 	return problem ? fail(r, key, problem) : 0;
 }
 
-static int read_line(struct reading *r, char *text)
-{
-	char *equals;
+typedef int line_fn(struct reading *r, const struct em_ini_line *line);
 
-	text = trim(text);
-	if (*text == '\0' || *text == '#')
-		return 0;
-	if (*text == '[')
-		return enter_section(r, text);
-	equals = strchr(text, '=');
-	if (!equals || equals == text)
-		return fail(r, NULL, "write [SECTION], KEY = VALUE, or # and a comment");
-	*equals = '\0';
-	return read_entry(r, trim(text));
+/* A first look: libeconf's words about a line that is not one of ours help nobody. */
+static int check_line(struct reading *r, const struct em_ini_line *line)
+{
+	(void)r;
+	(void)line;
+	return 0;
+}
+
+static int read_line(struct reading *r, const struct em_ini_line *line)
+{
+	switch (line->kind) {
+	case EM_INI_SECTION:
+		return enter_section(r, line->name);
+	case EM_INI_KEY:
+		return read_entry(r, line->name);
+	case EM_INI_EMPTY:
+		break;
+	}
+	return 0;
+}
+
+static int take_line(struct reading *r, char *text, size_t len, line_fn *fn)
+{
+	struct em_ini_line line;
+	const char *problem = em_ini_parse(text, len, &line);
+
+	r->line++;
+	return problem ? fail(r, NULL, problem) : fn(r, &line);
 }
 
 /*
@@ -157,7 +159,7 @@ static int read_line(struct reading *r, char *text)
  * before, and leave out of its list of keys a section's first when it is the last of the section
  * before. So the lines are walked here, and it is asked for each value.
  */
-static int read_lines(struct reading *r)
+static int walk_lines(struct reading *r, line_fn *fn)
 {
 	em_cleanup(em_fclosep) FILE *file = fopen(r->path, "re");
 	em_cleanup(em_freep) char *text = NULL;
@@ -167,15 +169,28 @@ static int read_lines(struct reading *r)
 
 	if (!file)
 		return -errno;
-	while (ret == 0 && (len = getline(&text, &size, file)) >= 0) {
-		r->line++;
-		ret = strlen(text) == (size_t)len ? read_line(r, text)
-						  : fail(r, NULL, "has a NUL byte");
-	}
+	r->line = 0;
+	while (ret == 0 && (len = getline(&text, &size, file)) >= 0)
+		ret = take_line(r, text, (size_t)len, fn);
 	if (ret == 0 && ferror(file))
 		ret = -EIO;
 	free(em_steal(r->section));
 	return ret;
+}
+
+static int read_trusted(struct reading *r)
+{
+	em_cleanup(econf_filep) econf_file *file = NULL;
+	econf_err err;
+	int ret = walk_lines(r, check_line);
+
+	if (ret < 0)
+		return ret;
+	err = econf_readFile(&file, r->path, "=", "#");
+	if (err)
+		return report_econf(r->path, err, r->error);
+	r->parsed = file;
+	return walk_lines(r, read_line);
 }
 
 /* A link to nothing is no missing file: somebody meant rules to be there. */
@@ -193,11 +208,9 @@ static int no_file(const char *path, int err, char *error)
 
 int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CONF_ERROR_SIZE])
 {
-	em_cleanup(econf_filep) econf_file *file = NULL;
 	em_cleanup(em_freep) char *real = realpath(path, NULL);
-	struct reading reading = { .fn = fn, .self = self, .error = error };
+	struct reading reading = { .path = real, .fn = fn, .self = self, .error = error };
 	const char *problem;
-	econf_err err;
 	int r;
 
 	if (!real)
@@ -207,12 +220,7 @@ int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CON
 		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", real, problem);
 		return -EPERM;
 	}
-	err = econf_readFile(&file, real, "=", "#");
-	if (err)
-		return report_econf(real, err, error);
-	reading.path = real;
-	reading.parsed = file;
-	r = read_lines(&reading);
+	r = read_trusted(&reading);
 	if (r < 0 && r != -EINVAL)
 		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", real, strerror(-r));
 	return r;

@@ -2,12 +2,17 @@
 /* ember-broker - does what needs root, and nothing that the policy does not allow. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
+#include <unistd.h>
 
 #include "broker/broker.h"
+#include "broker/policy.h"
+#include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 
@@ -100,6 +105,27 @@ static int serve(struct em_options *options)
 	return r;
 }
 
+/* What a start or a reload would make of the policy: per class, on this host, for any drive. */
+static int print_policy(const struct em_options *options)
+{
+	em_cleanup(em_policy_freep) struct em_policy *policy = NULL;
+	char hostname[256] = "", error[EM_CONF_ERROR_SIZE] = "out of memory";
+	int r;
+
+	gethostname(hostname, sizeof(hostname) - 1);
+	r = em_policy_load(options->policy, hostname, &policy, error);
+	if (r == -ENOENT && !options->policy_given)
+		r = em_policy_default(&policy);
+	if (r < 0) {
+		em_error("Policy: %s", error);
+		return EXIT_FAILURE;
+	}
+	for (unsigned cls = 0; cls < EM_CLASS_COUNT; cls++)
+		printf("%s=%s\n", em_class_name((enum em_class)cls),
+		       em_verdict_name(em_policy_judge(policy, (enum em_class)cls, "")));
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	struct em_options options;
@@ -117,6 +143,8 @@ int main(int argc, char **argv)
 			em_error("Configuration: %s", error);
 			return EXIT_FAILURE;
 		}
+		if (options.print_policy)
+			return print_policy(&options);
 		r = serve(&options);
 	}
 	if (r < 0)

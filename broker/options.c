@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <libnvme.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,31 +29,19 @@ static const char usage[] =
 	"  --policy FILE        read FILE instead of " EM_SYSCONFDIR "/policy.conf\n"
 	"  --client-user USER   name or number of the only user let in (" CLIENT_USER_DEFAULT ")\n"
 	"  --patience TIME      how long a drive may take to answer (" PATIENCE_DEFAULT ")\n"
-	"  --log-level LEVEL    error, warning, notice, info or debug (info)\n"
-	"  --version            print the version\n"
+	"  --log-level LEVEL    " EM_LOG_LEVELS " (info)\n"
+	"  --print-policy       say what is wrong with the files, or what the policy answers, and "
+	"exit\n"
+	"  --version            print the versions of ember-broker and libnvme\n"
 	"  --help               print this\n";
-
-static const struct {
-	const char *name;
-	int level;
-} log_levels[] = {
-	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
-	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
-};
 
 static int parse_log_level(const char *text, int *ret)
 {
-	for (size_t i = 0; i < EM_COUNT(log_levels); i++) {
-		if (strcmp(text, log_levels[i].name) != 0)
-			continue;
-		*ret = log_levels[i].level;
-		return 0;
-	}
-	fprintf(stderr,
-		"ember-broker: --log-level: \"%s\" is none of error, warning, notice, "
-		"info, debug\n",
-		text);
-	return -EINVAL;
+	int r = em_log_level_find(text, ret);
+
+	if (r < 0)
+		fprintf(stderr, "ember-broker: --log-level %s: write " EM_LOG_LEVELS "\n", text);
+	return r;
 }
 
 static int take_option(struct em_options *config, int option)
@@ -77,8 +66,12 @@ static int take_option(struct em_options *config, int option)
 		return 0;
 	case 'l':
 		return parse_log_level(optarg, &config->log_level);
+	case 'P':
+		config->print_policy = true;
+		return 0;
 	case 'v':
-		puts("ember-broker " PACKAGE_VERSION);
+		printf("ember-broker " PACKAGE_VERSION "\nlibnvme %s\n",
+		       nvme_get_version(NVME_VERSION_PROJECT));
 		return 1;
 	case 'h':
 		fputs(usage, stdout);
@@ -98,6 +91,7 @@ int em_options_parse(struct em_options *config, int argc, char **argv)
 		{ "client-user", required_argument, NULL, 'u' },
 		{ "patience", required_argument, NULL, 't' },
 		{ "log-level", required_argument, NULL, 'l' },
+		{ "print-policy", no_argument, NULL, 'P' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options-doc - what is made at build of the broker's tables: files, man page, lists of names. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "broker/options.h"
 #include "broker/policy.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/log.h"
 #include "lib/base/manual.h"
 #include "lib/ipc/proto.h"
-
-#define TEXT_MAX (1u << 20)
 
 static void print_broker_file(struct em_buf *out)
 {
@@ -157,10 +151,7 @@ static void print_journal_names(struct em_buf *out)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*print)(struct em_buf *out);
-	} documents[] = {
+	static const struct em_manual_document documents[] = {
 		{ "broker.conf", print_broker_file },
 		{ "policy.conf", print_policy_file },
 		{ "man", print_man },
@@ -168,23 +159,6 @@ int main(int argc, char **argv)
 		{ "names-broker", print_broker_names },
 		{ "names-journal", print_journal_names },
 	};
-	struct em_buf out;
-	int status = 2;
 
-	em_buf_init(&out, TEXT_MAX);
-	for (size_t i = 0; i < EM_COUNT(documents); i++) {
-		if (argc != 2 || strcmp(argv[1], documents[i].name) != 0)
-			continue;
-		documents[i].print(&out);
-		status = !em_buf_failed(&out) && fwrite(out.data, 1, out.len, stdout) == out.len &&
-					 fflush(stdout) == 0
-				 ? 0
-				 : 1;
-	}
-	em_buf_done(&out);
-	if (status != 0)
-		fputs("usage: options-doc "
-		      "broker.conf|policy.conf|man|names-options|names-broker|names-journal\n",
-		      stderr);
-	return status;
+	return em_manual_main(argc, argv, documents, EM_COUNT(documents));
 }

@@ -80,13 +80,10 @@ static struct drive_rules *find_drive(const struct em_policy *policy, const char
 	return NULL;
 }
 
-static struct drive_rules *add_drive(struct em_policy *policy, const char *name)
+static struct drive_rules *add_drive(struct em_policy *policy, const char serial[SERIAL_SIZE])
 {
-	char serial[SERIAL_SIZE];
-	struct drive_rules *grown;
+	struct drive_rules *grown = find_drive(policy, serial);
 
-	plain_serial(serial, name);
-	grown = find_drive(policy, serial);
 	if (grown || policy->n_drives == EM_POLICY_DRIVES_MAX)
 		return grown;
 	grown = reallocarray(policy->drives, policy->n_drives + 1, sizeof(*grown));
@@ -94,7 +91,7 @@ static struct drive_rules *add_drive(struct em_policy *policy, const char *name)
 		return NULL;
 	policy->drives = grown;
 	grown += policy->n_drives++;
-	memcpy(grown->serial, serial, sizeof(serial));
+	strcpy(grown->serial, serial);
 	unset(grown->verdicts);
 	return grown;
 }
@@ -122,6 +119,7 @@ static bool same_host(const char *name, const char *hostname)
 
 static const char *find_section(struct em_policy *policy, const char *section, int **ret)
 {
+	char serial[SERIAL_SIZE];
 	struct drive_rules *drive;
 	const char *name;
 
@@ -139,7 +137,11 @@ static const char *find_section(struct em_policy *policy, const char *section, i
 		return "sections are [default], [host NAME] and [drive SERIAL]";
 	if (strlen(name) >= SERIAL_SIZE)
 		return "the serial is too long";
-	drive = add_drive(policy, name);
+	/* Otherwise the rule would be one for another drive, or for none. */
+	plain_serial(serial, name);
+	if (strncmp(name, serial, strlen(serial)) != 0)
+		return "a serial is printable ASCII, as \"emberctl drives\" shows it";
+	drive = add_drive(policy, serial);
 	if (!drive)
 		return "too many drives";
 	*ret = drive->verdicts;
@@ -160,8 +162,9 @@ static const char *on_entry(void *self, const struct em_conf_entry *entry)
 	for (size_t i = 0; i < EM_COUNT(verdict_names); i++) {
 		if (strcmp(entry->value, verdict_names[i]) != 0)
 			continue;
-		if (verdicts && verdicts[cls] != UNSET && verdicts[cls] != (int)i)
-			return "is decided twice, differently";
+		/* The same drive or host, written with other blanks or letters. */
+		if (verdicts && verdicts[cls] != UNSET)
+			return "stands twice";
 		if (verdicts)
 			verdicts[cls] = (int)i;
 		return NULL;

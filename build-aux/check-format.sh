@@ -4,7 +4,7 @@
 #
 #   check-format.sh [--fix] [TOP]
 #
-# Without that program it is skipped. A table that reads better by hand stands between
+# Without that program it is skipped (./bootstrap packages tests installs it). A table that reads better by hand stands between
 # "/* clang-format off */" and "/* clang-format on */".
 set -u
 fix=
@@ -22,11 +22,11 @@ for candidate in clang-format-14 clang-format; do
 	fi
 done
 if [ -z "$format" ]; then
-	echo "skipped: no clang-format 14; on Debian 12: apt-get install clang-format" >&2
+	echo "skipped: no clang-format 14; on Debian 12: apt-get install clang-format-14" >&2
 	exit 77
 fi
 
-files=$(find lib broker daemon probe client sim tests -name '*.[ch]' 2>/dev/null | sort)
+files=$(find lib broker daemon client sim tests -name '*.[ch]' 2>/dev/null | sort)
 # shellcheck disable=SC2086 # names without blanks
 if [ -n "$fix" ]; then
 	"$format" -i $files

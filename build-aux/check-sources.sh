@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Two habits of the house: each file says its licence, and SQL stands in schema/, not in C.
+# Habits of the house: each file says its licence; SQL stands in schema/, not in C; what is cleaned
+# up at the end of its scope has a value from the beginning, since a return may come before any other.
 #
 #   check-sources.sh [TOP]
 set -u
@@ -24,7 +25,11 @@ sql=$(find lib broker daemon probe client sim -name '*.[ch]' -exec grep -nE \
 	'"[[:space:]]*(SELECT[[:space:]].*|INSERT[[:space:]]+(OR|INTO)|UPDATE[[:space:]].*SET|DELETE[[:space:]]+FROM|(CREATE|ALTER|DROP)[[:space:]]+(TABLE|INDEX)|PRAGMA[[:space:]]|BEGIN( |;|")|COMMIT|ROLLBACK)' \
 	/dev/null {} + 2>/dev/null | sed 's/$/   <- SQL belongs into schema\//')
 
-bad=$(printf '%s\n%s\n' "$unlicensed" "$sql" | sed '/^$/d')
+bare=$(find lib broker daemon probe client sim -name '*.[ch]' -exec grep -nE \
+	'^[[:space:]]*em_cleanup\([a-z_]+\)[^=]*;' /dev/null {} + 2>/dev/null |
+	sed 's/$/   <- give it a value/')
+
+bad=$(printf '%s\n%s\n%s\n' "$unlicensed" "$sql" "$bare" | sed '/^$/d')
 [ -z "$bad" ] || printf '%s\n' "$bad" >&2
 count=$(printf '%s\n' "$bad" | grep -c .)
 echo "$((count == 0)) passed, $count failed"

@@ -76,6 +76,9 @@ expect 1 check-sources.sh "a file without a licence"
 new_tree
 file daemon/store/x.c 'const char *q = "SELECT a FROM b";'
 expect 1 check-sources.sh "SQL in a C file"
+new_tree
+file client/x.c 'em_cleanup(em_freep) char *text;'
+expect 1 check-sources.sh "a cleaned-up variable without a value"
 
 new_tree
 cp "$here/../.clang-format" "$tree"

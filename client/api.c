@@ -99,14 +99,15 @@ enum em_exit em_api_problem(const struct em_http_answer *answer, struct em_reaso
 	return exit_of_status(status);
 }
 
-static enum em_exit take(struct em_http_answer *answer, struct em_doc *ret,
+/* Only what is deleted may be answered without a document. */
+static enum em_exit take(struct em_http_answer *answer, bool deleted, struct em_doc *ret,
 			 struct em_reason *ret_reason)
 {
 	json_t *root;
 
 	if (answer->status < 200 || answer->status > 299)
 		return em_api_problem(answer, ret_reason);
-	if (answer->status == 204)
+	if (answer->status == 204 && deleted)
 		return EM_EXIT_OK;
 	root = json_loadb(answer->body, answer->len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(root)) {
@@ -134,7 +135,7 @@ enum em_exit em_api_try(struct em_client *client, const char *method, const char
 		em_http_explain(client->http, r, ret_reason->text, sizeof(ret_reason->text));
 		return exit_of_error(r);
 	}
-	return take(&answer, ret, ret_reason);
+	return take(&answer, strcmp(method, "DELETE") == 0, ret, ret_reason);
 }
 
 enum em_exit em_api_request(struct em_client *client, const char *method, const char *path,

@@ -22,8 +22,8 @@ struct em_reason {
 };
 
 /*
- * Any request. body: JSON or NULL. An answer without a body leaves root NULL. Silent: *ret_reason
- * says what went wrong.
+ * Any request. body: JSON or NULL. A DELETE that is answered without a body leaves root NULL.
+ * Silent: *ret_reason says what went wrong.
  */
 enum em_exit em_api_try(struct em_client *client, const char *method, const char *path,
 			const char *body, struct em_doc *ret, struct em_reason *ret_reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine itself: who asks, kernel, disk, clock, and other programs that use the drives. */
+/* The machine itself: who asks, kernel, disk, clock. */
 #include "client/doctor.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -14,8 +14,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
 
-#define PATH_SIZE  1024
 #define GROUPS_MAX 1024
 
 static void close_dir(DIR **dir)
@@ -64,13 +64,13 @@ static void judge_group(struct em_doctor *doctor, const char *user, const char *
 	if (!group) {
 		snprintf(advice, sizeof(advice),
 			 "Make it with `systemd-sysusers`, or as root: groupadd --system %s", name);
-		em_report_add(
-			&doctor->report, EM_CHECK_USER, EM_RESULT_WARN, advice,
-			"%s may look; there is no group %s, so that only root may give orders",
-			user, name);
+		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_WARN, advice,
+			      "there is no group %2$s, so that %1$s may give no orders, and root "
+			      "alone may",
+			      user, name);
 	} else if (in_groups(group->gr_gid)) {
 		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_OK, NULL,
-			      "%s may look and give orders, as a member of %s", user, name);
+			      "%s may give orders, as a member of %s", user, name);
 	} else if (is_listed(group, user)) {
 		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_WARN,
 			      "Log in again: a session keeps the groups that it began with.",
@@ -79,7 +79,7 @@ static void judge_group(struct em_doctor *doctor, const char *user, const char *
 		snprintf(advice, sizeof(advice),
 			 "To give orders, as root: adduser %s %s, and log in again.", user, name);
 		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_OK, advice,
-			      "%s may look, but not give orders", user);
+			      "%s may give no orders; to look needs no right", user);
 	}
 }
 
@@ -94,10 +94,10 @@ void em_doctor_user(struct em_doctor *doctor)
 		snprintf(user, sizeof(user), "uid %ld", (long)geteuid());
 	if (geteuid() == 0)
 		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_OK, NULL,
-			      "%s may look and give orders", user);
+			      "%s may give orders", user);
 	else if (!doctor->config.admin_group[0])
 		em_report_add(&doctor->report, EM_CHECK_USER, EM_RESULT_OK, NULL,
-			      "%s may look; only root may give orders", user);
+			      "%s may give no orders, root alone may", user);
 	else
 		judge_group(doctor, user, doctor->config.admin_group);
 }
@@ -108,7 +108,7 @@ json_t *em_doctor_controllers(const char *root)
 {
 	em_cleanup(close_dir) DIR *dir = NULL;
 	const struct dirent *entry;
-	char path[PATH_SIZE];
+	char path[EM_DOCTOR_PATH_SIZE];
 	json_t *names;
 
 	snprintf(path, sizeof(path), "%s/sys/class/nvme", root);
@@ -123,17 +123,47 @@ json_t *em_doctor_controllers(const char *root)
 	return names;
 }
 
+/* A drive of which the kernel itself says that it does not work. */
+static void judge_state(struct em_doctor *doctor, const char *device)
+{
+	char path[EM_DOCTOR_PATH_SIZE], state[64];
+
+	snprintf(path, sizeof(path), "%s/sys/class/nvme/%s/state", doctor->root, device);
+	if (!read_line(path, state, sizeof(state)) || strcmp(state, "live") == 0)
+		return;
+	em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_WARN,
+		      "Unless that passes within a minute: `journalctl -k -g nvme` says why.",
+		      "the kernel says that %s is %s", device, state);
+}
+
+/* emberd may watch drives that this kernel does not have. */
+static void judge_no_driver(struct em_doctor *doctor, const struct utsname *name)
+{
+	long long drives = (long long)json_integer_value(
+		json_object_get(json_object_get(doctor->health, "drives"), "total"));
+
+	if (drives > 0)
+		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_WARN,
+			      "Are they simulated? If not, as root: modprobe nvme; then systemctl "
+			      "restart ember-broker.",
+			      "%s %s has no NVMe driver loaded, yet emberd has drives",
+			      name->sysname, name->release);
+	else
+		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_FAIL,
+			      "As root: modprobe nvme; then systemctl restart ember-broker.",
+			      "%s %s has no NVMe driver loaded", name->sysname, name->release);
+}
+
 void em_doctor_kernel(struct em_doctor *doctor)
 {
 	json_t *controllers = em_doctor_controllers(doctor->root);
-	size_t count = json_array_size(controllers);
+	size_t count = json_array_size(controllers), i;
+	const json_t *device;
 	struct utsname name = { 0 };
 
 	uname(&name);
 	if (!controllers)
-		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_FAIL,
-			      "As root: modprobe nvme; then systemctl restart ember-broker.",
-			      "%s %s has no NVMe driver loaded", name.sysname, name.release);
+		judge_no_driver(doctor, &name);
 	else if (count == 0)
 		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_WARN,
 			      "Are the drives plugged in? `lspci -d ::0108` lists those on PCIe.",
@@ -143,6 +173,7 @@ void em_doctor_kernel(struct em_doctor *doctor)
 		em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_OK, NULL,
 			      "%s %s, NVMe driver loaded, %zu controller%s", name.sysname,
 			      name.release, count, count == 1 ? "" : "s");
+	json_array_foreach(controllers, i, device) judge_state(doctor, json_string_value(device));
 	json_decref(controllers);
 }
 
@@ -173,19 +204,29 @@ void em_doctor_space(struct em_report *report, const char *place, uint64_t free_
 			      place, mib);
 }
 
+static void no_place(struct em_doctor *doctor, const char *place, int err)
+{
+	const char *advice = "Run emberctl doctor as root.";
+
+	if (err == ENOENT && doctor->health)
+		advice = "emberd has another place for it. With --config FILE, its configuration, "
+			 "that one is looked at.";
+	else if (err == ENOENT)
+		advice = "systemd makes it for emberd.service; an emberd started by hand may have "
+			 "another.";
+	em_report_add(&doctor->report, EM_CHECK_DISK, EM_RESULT_WARN, advice,
+		      "%s, for the history: %s", place, strerror(err));
+}
+
 void em_doctor_disk(struct em_doctor *doctor)
 {
 	const char *place = doctor->config.directory;
-	char path[PATH_SIZE];
+	char path[EM_DOCTOR_PATH_SIZE];
 	struct statvfs st;
 
 	snprintf(path, sizeof(path), "%s%s", doctor->root, place);
 	if (statvfs(path, &st) < 0) {
-		em_report_add(&doctor->report, EM_CHECK_DISK, EM_RESULT_WARN,
-			      errno == ENOENT ? "systemd makes it for emberd.service; an emberd "
-						"started by hand may have another."
-					      : "Run emberctl doctor as root.",
-			      "%s, for the history: %s", place, strerror(errno));
+		no_place(doctor, place, errno);
 		return;
 	}
 	if (st.f_flag & ST_RDONLY)
@@ -203,109 +244,36 @@ void em_doctor_disk(struct em_doctor *doctor)
 
 /* ---- clock ------------------------------------------------------------------------------- */
 
+/* 2025-01-01: older than Ember itself is no time. */
+#define CLOCK_EARLIEST_US (INT64_C(1735689600) * 1000000)
+
+void em_doctor_judge_clock(struct em_report *report, bool synchronised, int64_t now_us)
+{
+	char now[EM_TIME_SIZE];
+
+	em_time_format(now, now_us);
+	if (now_us < CLOCK_EARLIEST_US)
+		em_report_add(report, EM_CHECK_CLOCK, EM_RESULT_FAIL,
+			      "Set it (timedatectl set-time), and have a time service keep it. "
+			      "Readings and events are kept under wrong times until then.",
+			      "the clock says that it is %.10s", now);
+	else if (!synchronised)
+		em_report_add(report, EM_CHECK_CLOCK, EM_RESULT_WARN,
+			      "Install a time service (apt-get install systemd-timesyncd), then "
+			      "timedatectl set-ntp true. A wrong clock puts readings in wrong "
+			      "places.",
+			      "the clock is not synchronised");
+	else
+		em_report_add(report, EM_CHECK_CLOCK, EM_RESULT_OK, NULL,
+			      "the clock is synchronised");
+}
+
 void em_doctor_clock(struct em_doctor *doctor)
 {
 	struct timex clock = { 0 };
 	int state = adjtimex(&clock);
 
-	if (state < 0)
-		em_report_add(&doctor->report, EM_CHECK_CLOCK, EM_RESULT_WARN, NULL,
-			      "the kernel does not tell about its clock: %s", strerror(errno));
-	else if (state == TIME_ERROR || clock.status & STA_UNSYNC)
-		em_report_add(
-			&doctor->report, EM_CHECK_CLOCK, EM_RESULT_WARN,
-			"Install a time service (apt-get install systemd-timesyncd), then "
-			"timedatectl set-ntp true. A wrong clock puts readings in wrong places.",
-			"the clock is not synchronised");
-	else
-		em_report_add(&doctor->report, EM_CHECK_CLOCK, EM_RESULT_OK, NULL,
-			      "the clock is synchronised");
-}
-
-/* ---- other programs ---------------------------------------------------------------------- */
-
-/* Programs that ask the same drives, and how each gets along with Ember. */
-static const struct tool {
-	const char *process; /* as in /proc/PID/comm */
-	const char *name;
-	const char *meaning;
-	const char *advice;
-} tools[] = {
-	{ "smartd", "smartd",
-	  "reads the same health log now and then. Both may run; when its reading comes first "
-	  "after a warning, Ember sees the warning with its next poll and not at once",
-	  "Nothing has to be done. To have warnings at once, leave NVMe drives out of "
-	  "/etc/smartd.conf." },
-	{ "udisksd", "udisks2",
-	  "serves desktops, and can format and, from 2.10 on, read health logs and start "
-	  "self-tests. Both may run; what it changes shows in emberctl changes",
-	  NULL },
-	{ "fwupd", "fwupd",
-	  "can update the firmware of drives. Both may run; an update by it shows in emberctl "
-	  "changes",
-	  "To leave firmware to people alone: DisabledPlugins=nvme in /etc/fwupd/daemon.conf." },
-	{ "multipathd", "multipathd",
-	  "may join the paths to a namespace. Ember asks the controllers below and is not in its "
-	  "way",
-	  NULL },
-};
-
-/* Bit per tool that runs. */
-static unsigned find_running(const char *root)
-{
-	em_cleanup(close_dir) DIR *dir = NULL;
-	const struct dirent *entry;
-	char path[PATH_SIZE], name[64];
-	unsigned found = 0;
-
-	snprintf(path, sizeof(path), "%s/proc", root);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "%s/proc/%s/comm", root, entry->d_name);
-		if (!read_line(path, name, sizeof(name)))
-			continue;
-		for (unsigned i = 0; i < EM_COUNT(tools); i++)
-			if (strcmp(tools[i].process, name) == 0)
-				found |= 1u << i;
-	}
-	return found;
-}
-
-/* The kernel's own sensors: whoever reads them reads the health log. */
-static bool has_sensors(const char *root)
-{
-	em_cleanup(close_dir) DIR *dir = NULL;
-	const struct dirent *entry;
-	char path[PATH_SIZE], name[64];
-
-	snprintf(path, sizeof(path), "%s/sys/class/hwmon", root);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/sys/class/hwmon/%s/name", root, entry->d_name);
-		if (read_line(path, name, sizeof(name)) && strcmp(name, "nvme") == 0)
-			return true;
-	}
-	return false;
-}
-
-void em_doctor_tools(struct em_doctor *doctor)
-{
-	unsigned running = find_running(doctor->root);
-	bool sensors = has_sensors(doctor->root);
-
-	for (unsigned i = 0; i < EM_COUNT(tools); i++)
-		if (running & 1u << i)
-			em_report_add(&doctor->report, EM_CHECK_TOOLS, EM_RESULT_OK,
-				      tools[i].advice, "%s %s", tools[i].name, tools[i].meaning);
-	if (sensors)
-		em_report_add(&doctor->report, EM_CHECK_TOOLS, EM_RESULT_OK, NULL,
-			      "the kernel offers drive temperatures as sensors. Who reads them "
-			      "(sensors, node exporter) reads the health log, as smartctl and "
-			      "nvme smart-log do: a warning may then reach Ember with its next "
-			      "poll and not at once");
-	if (!running && !sensors)
-		em_report_add(&doctor->report, EM_CHECK_TOOLS, EM_RESULT_OK, NULL,
-			      "none of smartd, udisks2, fwupd and multipathd runs");
+	em_doctor_judge_clock(&doctor->report,
+			      state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC),
+			      em_realtime_us());
 }

@@ -3,142 +3,124 @@
 #include "config.h"
 #include "client/doctor.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 #include "lib/base/cleanup.h"
 
-#define PATH_SIZE    1024
-#define OUTPUT_SIZE  (64u << 10)
-#define VERSION_SIZE 128
-#define BUS_USEC     (2 * 1000 * 1000)
-
-/* ---- programs ---------------------------------------------------------------------------- */
-
-/* Where it was installed to, else wherever $PATH has it. */
-static bool find_program(const char *installed, char path[PATH_SIZE])
-{
-	const char *name = strrchr(installed, '/') + 1, *at = getenv("PATH");
-
-	snprintf(path, PATH_SIZE, "%s", installed);
-	if (access(path, X_OK) == 0)
-		return true;
-	while (at && *at) {
-		size_t len = strcspn(at, ":");
-
-		snprintf(path, PATH_SIZE, "%.*s/%s", (int)len, at, name);
-		if (*at == '/' && access(path, X_OK) == 0)
-			return true;
-		at += len + (at[len] == ':');
-	}
-	return false;
-}
-
-/* Reads until the end; what is too long is cut. */
-static void read_output(int fd, char *output)
-{
-	char rest[512];
-	size_t len = 0;
-	ssize_t got;
-
-	do {
-		bool full = len >= OUTPUT_SIZE - 1;
-
-		got = read(fd, full ? rest : output + len,
-			   full ? sizeof(rest) : OUTPUT_SIZE - 1 - len);
-		if (got > 0 && !full)
-			len += (size_t)got;
-	} while (got > 0 || (got < 0 && errno == EINTR));
-	output[len] = '\0';
-}
-
-static int spawn_into(char *const argv[], int fd, pid_t *ret)
-{
-	char *const environment[] = { (char *)"LC_ALL=C",
-				      (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-	posix_spawn_file_actions_t actions;
-	int r = posix_spawn_file_actions_init(&actions);
-
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(&actions, fd, STDERR_FILENO);
-	if (r == 0)
-		r = posix_spawn(ret, argv[0], &actions, NULL, argv, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	return -r;
-}
-
-/* Its exit status, or -errno; output is OUTPUT_SIZE bytes: what it says, complaints included. */
-static int run_program(char *const argv[], char *output)
-{
-	int fds[2], status = 0, r;
-	pid_t pid;
-
-	output[0] = '\0';
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	r = spawn_into(argv, fds[1], &pid);
-	close(fds[1]);
-	if (r == 0)
-		read_output(fds[0], output);
-	close(fds[0]);
-	if (r < 0)
-		return r;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
-}
+#define BUS_USEC      (2 * 1000 * 1000)
+#define LIBNVME_MAJOR 1u
+#define LIBNVME_MINOR 3u
 
 /* ---- versions ---------------------------------------------------------------------------- */
 
-/* The last word of its --version. */
-static bool read_version(const char *path, char version[VERSION_SIZE])
+/* "emberd 0.1.0": the version in the first line; NULL: it is something else. */
+static const char *version_in(char *line, const char *name)
 {
-	em_cleanup(em_freep) char *output = malloc(OUTPUT_SIZE);
-	char *const argv[] = { (char *)path, (char *)"--version", NULL };
-	const char *word;
+	size_t len = strlen(name);
 
-	if (!output || run_program(argv, output) != 0)
-		return false;
-	output[strcspn(output, "\n")] = '\0';
-	word = strrchr(output, ' ');
-	snprintf(version, VERSION_SIZE, "%s", word ? word + 1 : output);
-	return *version != '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return strncmp(line, name, len) == 0 && line[len] == ' ' && line[len + 1] ? line + len + 1
+										  : NULL;
 }
 
-static void judge_program(struct em_doctor *doctor, const char *installed)
+/* output: what it printed for --version. */
+static void judge_version(struct em_report *report, const char *path, const char *name,
+			  char *output)
 {
-	const char *name = strrchr(installed, '/') + 1;
-	char path[PATH_SIZE], version[VERSION_SIZE];
+	const char *version = version_in(output, name);
 
-	if (!find_program(installed, path))
-		em_report_add(&doctor->report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
-			      "Is it installed on this host? If not, run emberctl doctor there.",
-			      "there is no %s", installed);
-	else if (!read_version(path, version))
-		em_report_add(&doctor->report, EM_CHECK_VERSIONS, EM_RESULT_FAIL,
-			      "Install it again.", "%s does not tell its version", path);
+	if (!version)
+		em_report_add(report, EM_CHECK_VERSIONS, EM_RESULT_FAIL, "Install it again.",
+			      "%s does not tell its version", path);
 	else if (strcmp(version, PACKAGE_VERSION) != 0)
-		em_report_add(&doctor->report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
+		em_report_add(report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
 			      "Install all of Ember in one version.",
 			      "%s has version %s, emberctl has " PACKAGE_VERSION, name, version);
 	else
-		em_report_add(&doctor->report, EM_CHECK_VERSIONS, EM_RESULT_OK, NULL,
+		em_report_add(report, EM_CHECK_VERSIONS, EM_RESULT_OK, NULL,
 			      "%s and emberctl have version " PACKAGE_VERSION, name);
+}
+
+/* NULL, or what it printed for --version, to be freed. */
+static char *look_at_program(struct em_doctor *doctor, const char *installed)
+{
+	char *output = malloc(EM_DOCTOR_OUTPUT_SIZE);
+	em_cleanup(em_freep) char *line = NULL;
+	char path[EM_DOCTOR_PATH_SIZE];
+	char *const argv[] = { path, (char *)"--version", NULL };
+
+	if (!em_doctor_find_program(installed, path)) {
+		em_report_add(&doctor->report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
+			      "Is it installed on this host? If not, run emberctl doctor there.",
+			      "there is no %s", installed);
+	} else if (output) {
+		if (em_doctor_run(argv, output) != 0)
+			output[0] = '\0';
+		line = strdup(output);
+		if (line)
+			judge_version(&doctor->report, path, strrchr(installed, '/') + 1, line);
+		return output;
+	}
+	free(output);
+	return NULL;
+}
+
+void em_doctor_judge_libnvme(struct em_report *report, const char *versions)
+{
+	const char *line = strstr(versions, "\nlibnvme ");
+	const char *version = line ? line + strlen("\nlibnvme ") : "";
+	unsigned major = 0, minor = 0;
+
+	if (sscanf(version, "%u.%u", &major, &minor) != 2)
+		em_report_add(report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
+			      "Install all of Ember in one version.",
+			      "ember-broker does not tell which libnvme it uses");
+	else if (major < LIBNVME_MAJOR || (major == LIBNVME_MAJOR && minor < LIBNVME_MINOR))
+		em_report_add(
+			report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
+			"Is there an older one in /usr/local/lib? `ldd` of ember-broker shows "
+			"which is found.",
+			"ember-broker uses libnvme %u.%u, and is made for %u.%u and later", major,
+			minor, LIBNVME_MAJOR, LIBNVME_MINOR);
+	else
+		em_report_add(report, EM_CHECK_VERSIONS, EM_RESULT_OK, NULL,
+			      "ember-broker uses libnvme %.*s", (int)strcspn(version, "\n"),
+			      version);
+}
+
+/* A program that runs on although its file was replaced. Only root sees that of others. */
+static void find_replaced(void *userdata, const char *directory, const char *name)
+{
+	static const char mark[] = " (deleted)";
+	struct em_doctor *doctor = userdata;
+	char path[EM_DOCTOR_PATH_SIZE], target[EM_DOCTOR_PATH_SIZE];
+	ssize_t len;
+
+	if (strcmp(name, "emberd") != 0 && strcmp(name, "ember-broker") != 0)
+		return;
+	snprintf(path, sizeof(path), "%s/exe", directory);
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len < (ssize_t)sizeof(mark))
+		return;
+	target[len] = '\0';
+	if (strcmp(target + len - (sizeof(mark) - 1), mark) == 0)
+		em_report_add(&doctor->report, EM_CHECK_VERSIONS, EM_RESULT_WARN,
+			      "As root: systemctl restart emberd ember-broker.",
+			      "%s was replaced while it ran: the old one still runs", name);
 }
 
 void em_doctor_versions(struct em_doctor *doctor)
 {
-	judge_program(doctor, EM_SBINDIR "/emberd");
-	judge_program(doctor, EM_LIBEXECDIR "/ember-broker");
+	em_cleanup(em_freep) char *emberd = look_at_program(doctor, EM_SBINDIR "/emberd");
+	em_cleanup(em_freep) char *broker = look_at_program(doctor, EM_LIBEXECDIR "/ember-broker");
+
+	if (broker && *broker)
+		em_doctor_judge_libnvme(&doctor->report, broker);
+	em_doctor_each_process(doctor->root, find_replaced, doctor);
 }
 
 /* ---- units ------------------------------------------------------------------------------- */
@@ -162,27 +144,35 @@ static void unit_property(sd_bus *bus, const char *unit, const char *property, c
 		snprintf(buf, 64, "%s", value);
 }
 
-static void judge_unit(struct em_doctor *doctor, sd_bus *bus, const char *unit)
+void em_doctor_judge_unit(struct em_report *report, const char *unit, const char *active,
+			  const char *enabled)
 {
-	char active[64], enabled[64], advice[128];
+	char advice[128];
 
-	unit_property(bus, unit, "ActiveState", active);
-	unit_property(bus, unit, "UnitFileState", enabled);
 	if (strcmp(active, "active") != 0) {
 		snprintf(advice, sizeof(advice),
 			 "As root: systemctl enable --now emberd; journalctl -u %s says more.",
 			 unit);
-		em_report_add(&doctor->report, EM_CHECK_UNITS, EM_RESULT_FAIL, advice, "%s is %s",
-			      unit, active[0] ? active : "unknown to systemd");
+		em_report_add(report, EM_CHECK_UNITS, EM_RESULT_FAIL, advice, "%s is %s", unit,
+			      active[0] ? active : "unknown to systemd");
 	} else if (strcmp(enabled, "enabled") != 0) {
 		snprintf(advice, sizeof(advice), "As root: systemctl enable %s.", unit);
-		em_report_add(&doctor->report, EM_CHECK_UNITS, EM_RESULT_WARN, advice,
+		em_report_add(report, EM_CHECK_UNITS, EM_RESULT_WARN, advice,
 			      "%s is active, and will not be after the next start of the host",
 			      unit);
 	} else {
-		em_report_add(&doctor->report, EM_CHECK_UNITS, EM_RESULT_OK, NULL,
+		em_report_add(report, EM_CHECK_UNITS, EM_RESULT_OK, NULL,
 			      "%s is active and enabled", unit);
 	}
+}
+
+static void look_at_unit(struct em_doctor *doctor, sd_bus *bus, const char *unit)
+{
+	char active[64], enabled[64];
+
+	unit_property(bus, unit, "ActiveState", active);
+	unit_property(bus, unit, "UnitFileState", enabled);
+	em_doctor_judge_unit(&doctor->report, unit, active, enabled);
 }
 
 void em_doctor_units(struct em_doctor *doctor)
@@ -199,8 +189,8 @@ void em_doctor_units(struct em_doctor *doctor)
 			      "systemd cannot be asked: %s", strerror(-r));
 		return;
 	}
-	judge_unit(doctor, bus, "emberd.service");
-	judge_unit(doctor, bus, "ember-broker.socket");
+	look_at_unit(doctor, bus, "emberd.service");
+	look_at_unit(doctor, bus, "ember-broker.socket");
 }
 
 /* ---- configuration ----------------------------------------------------------------------- */
@@ -226,7 +216,7 @@ static void take_option(struct em_doctor_config *config, const char *section, co
 
 void em_doctor_read_config(struct em_doctor_config *config, const char *text)
 {
-	char line[PATH_SIZE], section[64] = "";
+	char line[EM_DOCTOR_PATH_SIZE], section[64] = "";
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -241,19 +231,10 @@ void em_doctor_read_config(struct em_doctor_config *config, const char *text)
 	config->known = true;
 }
 
-/* "<3>emberd: /etc/...: text" as systemd wants it; people want the text. */
-static const char *plain_complaint(char *output)
-{
-	char *text = strstr(output, "emberd: ");
-
-	output[strcspn(output, "\n")] = '\0';
-	return text && text < output + 8 ? text + strlen("emberd: ") : output;
-}
-
 void em_doctor_configuration(struct em_doctor *doctor)
 {
-	em_cleanup(em_freep) char *output = malloc(OUTPUT_SIZE);
-	char path[PATH_SIZE];
+	em_cleanup(em_freep) char *output = malloc(EM_DOCTOR_OUTPUT_SIZE);
+	char path[EM_DOCTOR_PATH_SIZE];
 	char *argv[] = { path, (char *)"--print-config", NULL, NULL, NULL };
 	int r;
 
@@ -261,9 +242,9 @@ void em_doctor_configuration(struct em_doctor *doctor)
 		argv[2] = (char *)"--config";
 		argv[3] = (char *)doctor->config_path;
 	}
-	if (!output || !find_program(EM_SBINDIR "/emberd", path))
+	if (!output || !em_doctor_find_program(EM_SBINDIR "/emberd", path))
 		return; /* versions has told it */
-	r = run_program(argv, output);
+	r = em_doctor_run(argv, output);
 	if (r < 0) {
 		em_report_add(&doctor->report, EM_CHECK_CONFIGURATION, EM_RESULT_WARN, NULL,
 			      "%s cannot be run: %s", path, strerror(-r));
@@ -271,7 +252,7 @@ void em_doctor_configuration(struct em_doctor *doctor)
 		em_report_add(&doctor->report, EM_CHECK_CONFIGURATION, EM_RESULT_FAIL,
 			      "Mend it. An emberd that runs keeps what it has, but would not start "
 			      "again. `emberd --check-config` checks.",
-			      "%s", plain_complaint(output));
+			      "%s", em_doctor_complaint(output));
 	} else {
 		em_doctor_read_config(&doctor->config, output);
 		em_report_add(&doctor->report, EM_CHECK_CONFIGURATION, EM_RESULT_OK, NULL,
@@ -295,7 +276,7 @@ static const char *distrust(const struct stat *st, bool directory)
 
 static bool judge_trust(struct em_doctor *doctor, const char *path, bool directory)
 {
-	char real[PATH_SIZE], advice[PATH_SIZE];
+	char real[EM_DOCTOR_PATH_SIZE], advice[EM_DOCTOR_PATH_SIZE];
 	const char *problem;
 	struct stat st;
 
@@ -314,19 +295,57 @@ static bool judge_trust(struct em_doctor *doctor, const char *path, bool directo
 	return false;
 }
 
-void em_doctor_policy(struct em_doctor *doctor)
+/* Below another root, files are named and so have to be there. */
+static void add_file(const struct em_doctor *doctor, char *argv[], unsigned *count,
+		     const char *option, const char *file, char path[EM_DOCTOR_PATH_SIZE])
 {
-	static const char path[] = EM_SYSCONFDIR "/policy.conf";
-	char real[PATH_SIZE];
+	if (!*doctor->root)
+		return;
+	snprintf(path, EM_DOCTOR_PATH_SIZE, "%s%s", doctor->root, file);
+	if (access(path, F_OK) < 0)
+		return;
+	argv[(*count)++] = (char *)option;
+	argv[(*count)++] = path;
+}
+
+/* The broker reads its files as it would for a start. false: they are wrong, and that was told. */
+static bool ask_broker(struct em_doctor *doctor)
+{
+	em_cleanup(em_freep) char *output = malloc(EM_DOCTOR_OUTPUT_SIZE);
+	char path[EM_DOCTOR_PATH_SIZE], policy[EM_DOCTOR_PATH_SIZE], options[EM_DOCTOR_PATH_SIZE];
+	char *argv[10] = { path, (char *)"--print-policy", (char *)"--client-user", (char *)"0" };
+	unsigned count = 4;
+	int r;
+
+	if (!output || !em_doctor_find_program(EM_LIBEXECDIR "/ember-broker", path))
+		return true; /* versions has told it */
+	add_file(doctor, argv, &count, "--policy", EM_SYSCONFDIR "/policy.conf", policy);
+	add_file(doctor, argv, &count, "--config", EM_SYSCONFDIR "/broker.conf", options);
+	r = em_doctor_run(argv, output);
+	if (r == 0) {
+		snprintf(doctor->policy, sizeof(doctor->policy), "%s", output);
+		return true;
+	}
+	if (r < 0)
+		em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_WARN, "Install it again.",
+			      "%s cannot be run: %s", path, strerror(-r));
+	else
+		em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_FAIL,
+			      "Mend it, or the broker does not start again. `ember-broker "
+			      "--print-policy` checks.",
+			      "%s", em_doctor_complaint(output));
+	return false;
+}
+
+static void judge_policy(struct em_doctor *doctor, const char *path)
+{
+	char real[EM_DOCTOR_PATH_SIZE];
 	struct stat st;
 
-	if (!judge_trust(doctor, EM_SYSCONFDIR, true) || !judge_trust(doctor, path, false) ||
-	    !judge_trust(doctor, EM_SYSCONFDIR "/broker.conf", false))
-		return;
 	snprintf(real, sizeof(real), "%s%s", doctor->root, path);
 	if (stat(real, &st) == 0)
 		em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_OK, NULL,
-			      "%s belongs to root, and root alone can change it", path);
+			      "%s is in order, and root alone can change it", path);
 	else if (errno == ENOENT && lstat(real, &st) == 0)
 		em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_FAIL,
 			      "Put the file where the link points, or remove the link.",
@@ -338,4 +357,22 @@ void em_doctor_policy(struct em_doctor *doctor)
 	else
 		em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_WARN,
 			      "Run emberctl doctor as root.", "%s: %s", path, strerror(errno));
+}
+
+void em_doctor_policy(struct em_doctor *doctor)
+{
+	static const char path[] = EM_SYSCONFDIR "/policy.conf";
+	char real[EM_DOCTOR_PATH_SIZE];
+
+	if (!judge_trust(doctor, EM_SYSCONFDIR, true) || !judge_trust(doctor, path, false) ||
+	    !judge_trust(doctor, EM_SYSCONFDIR "/broker.conf", false))
+		return;
+	snprintf(real, sizeof(real), "%s%s", doctor->root, path);
+	/* What may not be read cannot be judged, not even by the broker in our name. */
+	if (access(real, F_OK) == 0 && access(real, R_OK) < 0)
+		em_report_add(&doctor->report, EM_CHECK_POLICY, EM_RESULT_OK,
+			      "To have it checked, run emberctl doctor as root.",
+			      "%s belongs to root, and root alone can read it", path);
+	else if (ask_broker(doctor))
+		judge_policy(doctor, path);
 }

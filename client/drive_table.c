@@ -302,7 +302,7 @@ static void add_states(struct em_buf *line, const char **before, const json_t *d
 
 void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE])
 {
-	em_cleanup(em_buf_done) struct em_buf line;
+	em_cleanup(em_buf_done) struct em_buf line = { 0 };
 	unsigned count[OTHER_STATE + 1] = { 0 }, total = (unsigned)json_array_size(drives);
 	const char *before = ": ";
 	const json_t *drive;

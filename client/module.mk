@@ -24,9 +24,13 @@ client_libember_client_a_SOURCES = \
 	client/complete_words.c \
 	client/doctor.c \
 	client/doctor.h \
+	client/doctor_drives.c \
 	client/doctor_ember.c \
 	client/doctor_host.c \
+	client/doctor_network.c \
+	client/doctor_run.c \
 	client/doctor_setup.c \
+	client/doctor_tools.c \
 	client/drive_table.c \
 	client/drive_table.h \
 	client/event_view.c \

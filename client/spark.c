@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/spark.h"
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ static const char *const bars_utf8[] = { "▁", "▂", "▃", "▄", "▅", "▆
 static const char *const bars_ascii[] = { "_", ".", "-", "~", "=", "+", "*", "#" };
 #define BARS EM_COUNT(bars_utf8)
 
+/* False for what is no number, or none that has a height. */
 static bool read_value(const json_t *point, double *ret)
 {
 	const json_t *value = json_object_get(point, "value");
@@ -22,7 +24,7 @@ static bool read_value(const json_t *point, double *ret)
 	if (!json_is_string(value) || json_string_length(value) == 0)
 		return false;
 	*ret = strtod(json_string_value(value), &end);
-	return *end == '\0';
+	return *end == '\0' && isfinite(*ret);
 }
 
 static bool read_time(const json_t *point, int64_t *ret)
@@ -76,6 +78,15 @@ static void close_gaps(unsigned *heights, unsigned columns)
 			heights[i] = heights[i - 1];
 }
 
+/* From 1 to BARS. In long double: two doubles may be further apart than a double can tell. */
+static unsigned height_of(double value, double low, double high)
+{
+	if (high <= low)
+		return 1;
+	return 1 + (unsigned)(((long double)value - low) / ((long double)high - low) * (BARS - 1) +
+			      0.5L);
+}
+
 /* Heights from 1 on; 0 = nothing was read then. */
 static void fill_heights(const json_t *points, const struct em_course *course, unsigned columns,
 			 unsigned *heights)
@@ -91,13 +102,12 @@ static void fill_heights(const json_t *points, const struct em_course *course, u
 	read_time(course->last, &end);
 	json_array_foreach(points, i, point)
 	{
-		unsigned column, height = 1;
+		unsigned column, height;
 
 		if (!read_value(point, &value) || !read_time(point, &at))
 			continue;
 		column = column_of(at, begin, end, columns);
-		if (high > low)
-			height += (unsigned)((value - low) / (high - low) * (BARS - 1) + 0.5);
+		height = height_of(value, low, high);
 		/* A peak is not to be missed. */
 		if (height > heights[column])
 			heights[column] = height;

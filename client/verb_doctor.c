@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "client/api.h"
 #include "client/doctor.h"
 #include "lib/base/cleanup.h"
@@ -14,35 +15,56 @@ static const struct em_doctor_config usual = {
 
 static bool is_here(const struct em_client *client)
 {
-	const char *url = client->target.url;
+	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
+	const char *url = client->target.url, *host = url ? strstr(url, "//") : NULL;
 
-	return !url || strstr(url, "//127.0.0.1") || strstr(url, "//localhost") ||
-	       strstr(url, "//[::1]");
+	if (!url)
+		return true;
+	for (size_t i = 0; host && i < EM_COUNT(names); i++) {
+		size_t len = strlen(names[i]);
+
+		if (strncasecmp(host + 2, names[i], len) == 0 && strchr(":/", host[2 + len]))
+			return true;
+	}
+	return false;
+}
+
+static void look_at_host(struct em_doctor *doctor)
+{
+	em_doctor_versions(doctor);
+	em_doctor_configuration(doctor);
+	em_doctor_user(doctor);
+	em_doctor_kernel(doctor);
+	em_doctor_units(doctor);
+	em_doctor_policy(doctor);
+	em_doctor_disk(doctor);
+	em_doctor_clock(doctor);
+	em_doctor_tools(doctor);
+}
+
+static void look_at_emberd(struct em_doctor *doctor, bool here)
+{
+	if (here)
+		em_doctor_listeners(doctor);
+	em_doctor_certificate(doctor);
+	em_doctor_tokens(doctor);
+	em_doctor_drives(doctor, here);
+	em_doctor_pages(doctor);
 }
 
 static void examine(struct em_doctor *doctor)
 {
 	bool here = is_here(doctor->client);
 
-	if (here) {
-		em_doctor_versions(doctor);
-		em_doctor_configuration(doctor);
-		em_doctor_user(doctor);
-		em_doctor_kernel(doctor);
-		em_doctor_units(doctor);
-		em_doctor_policy(doctor);
-		em_doctor_disk(doctor);
-		em_doctor_clock(doctor);
-		em_doctor_tools(doctor);
-	}
 	em_doctor_emberd(doctor);
-	if (!doctor->health)
-		return;
 	if (here)
-		em_doctor_listeners(doctor);
-	em_doctor_certificate(doctor);
-	em_doctor_drives(doctor, here);
-	em_doctor_pages(doctor);
+		look_at_host(doctor);
+	else
+		em_report_add(&doctor->report, EM_CHECK_EMBERD, EM_RESULT_OK,
+			      "For the rest run emberctl doctor there.",
+			      "emberd is on another host: nothing is looked at but what it tells");
+	if (doctor->health)
+		look_at_emberd(doctor, here);
 }
 
 static json_t *finding_json(const struct em_finding *finding)
@@ -53,7 +75,7 @@ static json_t *finding_json(const struct em_finding *finding)
 }
 
 /* In the order of the checks, and as each found it. */
-static json_t *report_json(const struct em_report *report)
+static json_t *list_json(const struct em_report *report)
 {
 	json_t *list = json_array();
 
@@ -61,8 +83,7 @@ static json_t *report_json(const struct em_report *report)
 		for (unsigned i = 0; i < report->count; i++)
 			if (report->findings[i].check == check)
 				json_array_append_new(list, finding_json(&report->findings[i]));
-	return json_pack("{s:s, s:b, s:o}", "result", em_result_name(em_report_worst(report)),
-			 "complete", !report->incomplete, "findings", list);
+	return list;
 }
 
 static const enum em_tone tones[] = {
@@ -87,6 +108,31 @@ static void put_row(struct em_writer *w, const struct em_finding *finding)
 			 });
 }
 
+static unsigned count_of(const struct em_report *report, enum em_result result)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < report->count; i++)
+		count += report->findings[i].result == result;
+	return count;
+}
+
+/* "18 findings: 15 ok, 2 to look at, 1 that fails." */
+static void put_sums(struct em_writer *w, const struct em_report *report)
+{
+	unsigned warn = count_of(report, EM_RESULT_WARN), fail = count_of(report, EM_RESULT_FAIL);
+	char line[256], warned[64] = "", failed[64] = "";
+
+	if (warn > 0)
+		snprintf(warned, sizeof(warned), ", %u warn", warn);
+	if (fail > 0)
+		snprintf(failed, sizeof(failed), ", %u fail", fail);
+	snprintf(line, sizeof(line), "%u finding%s: %u ok%s%s%s", report->count,
+		 report->count == 1 ? "" : "s", count_of(report, EM_RESULT_OK), warned, failed,
+		 report->incomplete ? "; there was more than fits in here" : "");
+	em_writer_paragraph(w, (struct em_cell){ line, tones[em_report_worst(report)] });
+}
+
 static void put_table(struct em_writer *w, const struct em_report *report)
 {
 	static const struct em_column columns[] = {
@@ -100,19 +146,23 @@ static void put_table(struct em_writer *w, const struct em_report *report)
 		for (unsigned i = 0; i < report->count; i++)
 			if (report->findings[i].check == check)
 				put_row(w, &report->findings[i]);
-	if (report->incomplete)
-		em_writer_paragraph(
-			w, (struct em_cell){ "There was more than fits in here.", EM_TONE_WARN });
+	put_sums(w, report);
 }
 
 static void put_document(struct em_writer *w, const struct em_report *report)
 {
-	json_t *root = report_json(report);
+	static const char *const paths[] = { "result", "check", "summary", "advice" };
+	json_t *list = list_json(report);
+	json_t *root =
+		json_pack("{s:s, s:b, s:O}", "result", em_result_name(em_report_worst(report)),
+			  "complete", !report->incomplete, "findings", list);
 	em_cleanup(em_freep) char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 
 	if (text)
 		em_writer_document(w, NULL, text, strlen(text));
+	em_writer_records(w, list, paths, EM_COUNT(paths));
 	json_decref(root);
+	json_decref(list);
 }
 
 enum em_exit em_verb_doctor(struct em_client *client)

@@ -68,7 +68,7 @@ static void add_param(struct em_buf *path, const char *name, const char *value)
 /* The route with its filters, and what else is asked; to be freed. */
 static char *make_path(const struct query *query, const char *more, const char *since)
 {
-	em_cleanup(em_buf_done) struct em_buf path;
+	em_cleanup(em_buf_done) struct em_buf path = { 0 };
 
 	em_buf_init(&path, PATH_MAX_LEN);
 	em_buf_addf(&path, "%s%s", query->route, more);

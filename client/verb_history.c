@@ -32,7 +32,7 @@ static char *history_path(const struct em_client *client, const char *key)
 {
 	em_cleanup(em_freep) char *base = em_api_drive_path(client->args[0], "/history?field=");
 	em_cleanup(em_freep) char *field = em_http_escape(key);
-	em_cleanup(em_buf_done) struct em_buf path;
+	em_cleanup(em_buf_done) struct em_buf path = { 0 };
 
 	em_buf_init(&path, PATH_MAX_LEN);
 	if (!base || !field)

@@ -140,7 +140,7 @@ static enum em_exit wait_for_pages(struct refresh *refresh)
 	size_t total = json_array_size(json_object_get(refresh->order.root, "pages"));
 
 	for (;;) {
-		em_cleanup(em_buf_done) struct em_buf waiting;
+		em_cleanup(em_buf_done) struct em_buf waiting = { 0 };
 		enum em_exit code = look(refresh);
 		size_t settled;
 

@@ -109,6 +109,7 @@ static const struct em_option locate_options[] = {
 static const struct em_option doctor_options[] = {
 	{ "--config", "FILE", EM_COMPLETE_FILE,
 	  "The configuration file of emberd. Without it: the one that emberd reads by itself." },
+	CSV_OPTION,
 	{ 0 },
 };
 
@@ -302,9 +303,10 @@ const struct em_verb em_verbs[] = {
 		.options = doctor_options,
 		.summary = "check that all of Ember works here, and say what to do if not",
 		.help = "Looks at permissions, kernel, versions, units, configuration, policy, "
-			"listeners, certificate, drives, history, disk, clock, and other programs "
-			"that use the drives. Each line is ok, warn or fail, with what to do. "
-			"Nothing is changed, and no drive is asked.\n\nThe exit status is 0 when "
+			"listeners, certificate, tokens, drives, pages, history, disk, clock, and "
+			"other programs that use the drives. Each line is ok, warn or fail, with "
+			"what to do. Nothing is changed, and no drive is asked.\n\nThe exit status "
+			"is 0 when "
 			"nothing failed. With an address of another host only what emberd itself "
 			"tells is looked at. As root it sees a little more.",
 		.example = "emberctl doctor",

@@ -46,7 +46,7 @@ static void put_text(FILE *out, const char *text)
 /* "a;b": a list in one field. */
 static void put_list(FILE *out, const json_t *list)
 {
-	em_cleanup(em_buf_done) struct em_buf line;
+	em_cleanup(em_buf_done) struct em_buf line = { 0 };
 	const json_t *entry;
 	size_t i;
 

@@ -198,10 +198,10 @@ static void put_row(struct table_writer *self, const struct text_cell *cells,
 	fputc('\n', w->out);
 }
 
-static void measure(const struct table_writer *self, unsigned *widths)
+static void measure(const struct table_writer *self, const struct row *titles, unsigned *widths)
 {
 	for (unsigned i = 0; i < self->column_count; i++) {
-		widths[i] = em_term_columns(self->columns[i].title);
+		widths[i] = em_term_columns(titles->cells[i].text);
 		for (size_t r = 0; r < self->row_count; r++) {
 			unsigned columns = em_term_columns(self->rows[r]->cells[i].text);
 
@@ -212,7 +212,8 @@ static void measure(const struct table_writer *self, unsigned *widths)
 }
 
 /* Only to a person at a terminal: a column that is not there should not be missed in silence. */
-static void name_left_out(const struct table_writer *self, const unsigned *widths)
+static void name_left_out(const struct table_writer *self, const struct row *titles,
+			  const unsigned *widths)
 {
 	const struct em_writer *w = &self->base;
 	const char *before = "left out here:";
@@ -225,27 +226,39 @@ static void name_left_out(const struct table_writer *self, const unsigned *width
 		put_spaces(w->out, *before == 'l' ? self->indent : 0);
 		fprintf(w->out, "%s%s %s",
 			*before == 'l' && w->term.color ? tone_codes[EM_TONE_DIM] : "", before,
-			self->columns[i].title);
+			titles->cells[i].text);
 		before = ",";
 	}
 	if (*before == ',')
 		fprintf(w->out, "%s\n", w->term.color ? "\033[0m" : "");
 }
 
-static void print_table(struct table_writer *self)
+/* Some are made of what emberd says, and are cleaned as values are. */
+static int make_titles(struct table_writer *self, struct row **ret)
 {
-	struct text_cell titles[EM_COLUMNS_MAX];
-	unsigned widths[EM_COLUMNS_MAX];
+	struct em_cell cells[EM_COLUMNS_MAX];
 
 	for (unsigned i = 0; i < self->column_count; i++)
-		titles[i] = (struct text_cell){ (char *)self->columns[i].title, EM_TONE_STRONG };
-	measure(self, widths);
+		cells[i] = (struct em_cell){ self->columns[i].title, EM_TONE_STRONG };
+	return make_row(&self->base, cells, self->column_count, ret);
+}
+
+static void print_table(struct table_writer *self)
+{
+	em_cleanup(row_freep) struct row *titles = NULL;
+	unsigned widths[EM_COLUMNS_MAX];
+
+	if (self->base.err == 0)
+		self->base.err = make_titles(self, &titles);
+	if (!titles)
+		return;
+	measure(self, titles, widths);
 	em_layout(self->columns, self->column_count,
 		  self->base.term.width ? self->base.term.width - self->indent : 0, widths);
-	put_row(self, titles, widths);
+	put_row(self, titles->cells, widths);
 	for (size_t i = 0; i < self->row_count; i++)
 		put_row(self, self->rows[i]->cells, widths);
-	name_left_out(self, widths);
+	name_left_out(self, titles, widths);
 }
 
 static void print_facts(struct table_writer *self)

@@ -326,29 +326,58 @@ static int do_error(struct call *call)
 }
 
 /* NSID BYTES [512|4096] [node N] */
-static int do_attach(struct call *call)
+static int parse_namespace(const struct call *call, struct sim_namespace *ret)
 {
 	unsigned block = 512, used = 2;
 	uint64_t nsid, bytes, node;
-	struct sim_namespace ns;
-	int r;
 
 	if (em_parse_u64(call->args[0], 1, UINT32_MAX - 1, &nsid) < 0 ||
 	    em_parse_u64(call->args[1], 4096, INT64_MAX, &bytes) < 0)
-		return fail(call, -EINVAL, "attach takes NSID BYTES [512|4096] [node N]");
+		return -EINVAL;
 	if (call->count > used && strcmp(call->args[used], "node") != 0)
 		block = strcmp(call->args[used++], "4096") == 0 ? 4096 : 512;
 	node = nsid;
 	if (call->count > used &&
 	    (call->count != used + 2 || em_parse_u64(call->args[used + 1], 1, 64, &node) < 0))
-		return fail(call, -EINVAL, "attach takes NSID BYTES [512|4096] [node N]");
-	ns = (struct sim_namespace){
+		return -EINVAL;
+	*ret = (struct sim_namespace){
 		.nsid = (uint32_t)nsid,
 		.node = (uint32_t)node,
 		.block_shift = block == 4096 ? 12 : 9,
 	};
-	ns.blocks = bytes >> ns.block_shift;
+	ret->blocks = bytes >> ret->block_shift;
+	return 0;
+}
+
+static int do_attach(struct call *call)
+{
+	struct sim_namespace ns;
+	int r;
+
+	if (parse_namespace(call, &ns) < 0)
+		return fail(call, -EINVAL, "attach takes NSID BYTES [512|4096] [node N]");
 	r = sim_kernel_attach(call->host, &ns);
+	return r < 0 ? fail(call, r, call->args[0]) : 0;
+}
+
+static int do_create(struct call *call)
+{
+	struct sim_namespace ns;
+	int r;
+
+	if (parse_namespace(call, &ns) < 0)
+		return fail(call, -EINVAL, "create takes NSID BYTES [512|4096]");
+	r = sim_kernel_create(call->host, &ns);
+	return r < 0 ? fail(call, r, call->args[0]) : 0;
+}
+
+static int do_delete(struct call *call)
+{
+	uint64_t nsid;
+	int r = em_parse_u64(call->args[0], 1, UINT32_MAX - 1, &nsid);
+
+	if (r == 0)
+		r = sim_kernel_delete(call->host, (uint32_t)nsid);
 	return r < 0 ? fail(call, r, call->args[0]) : 0;
 }
 
@@ -357,8 +386,10 @@ static int do_detach(struct call *call)
 	uint64_t nsid;
 	int r = em_parse_u64(call->args[0], 1, UINT32_MAX - 1, &nsid);
 
+	if (call->count > 1 && strcmp(call->args[1], "keep") != 0)
+		return fail(call, -EINVAL, "detach takes NSID [keep]");
 	if (r == 0)
-		r = sim_kernel_detach(call->host, (uint32_t)nsid);
+		r = sim_kernel_detach(call->host, (uint32_t)nsid, call->count > 1);
 	return r < 0 ? fail(call, r, call->args[0]) : 0;
 }
 
@@ -386,7 +417,9 @@ static const struct verb {
 	{ "flip", 2, 2, do_flip, "DRIVE NAME BIT, or DRIVE PAGE BYTE.BIT" },
 	{ "error", 1, 4, do_error, "DRIVE STATUS [QUEUE [NSID [LBA]]]" },
 	{ "attach", 2, 5, do_attach, "DRIVE NSID BYTES [512|4096] [node N]" },
-	{ "detach", 1, 1, do_detach, "DRIVE NSID" },
+	{ "detach", 1, 2, do_detach, "DRIVE NSID [keep]" },
+	{ "create", 2, 3, do_create, "DRIVE NSID BYTES [512|4096]" },
+	{ "delete", 1, 1, do_delete, "DRIVE NSID" },
 	{ "uevent", 1, 2, do_uevent, "DRIVE ACTION [KEY=VALUE]" },
 };
 

@@ -255,6 +255,24 @@ static struct sim_drive *present_path(struct sim_host *host)
 	return NULL;
 }
 
+int sim_kernel_create(struct sim_host *host, const struct sim_namespace *ns)
+{
+	int r = 0;
+
+	for (struct sim_drive *d = sim_drive_owner(host->drive); d && r == 0; d = d->sibling)
+		r = sim_spare_add(d, ns);
+	return r;
+}
+
+int sim_kernel_delete(struct sim_host *host, uint32_t nsid)
+{
+	int r = 0;
+
+	for (struct sim_drive *d = sim_drive_owner(host->drive); d; d = d->sibling)
+		r = sim_spare_remove(d, nsid);
+	return r;
+}
+
 int sim_kernel_attach(struct sim_host *host, const struct sim_namespace *ns)
 {
 	struct sim_drive *shown = present_path(host);
@@ -265,6 +283,7 @@ int sim_kernel_attach(struct sim_host *host, const struct sim_namespace *ns)
 				      ns->block_shift);
 	if (r < 0 || !shown)
 		return r;
+	sim_kernel_delete(host, ns->nsid); /* it may have been there, not attached */
 	for (unsigned i = 0; i < shown->ns_count; i++) {
 		if (shown->ns[i].nsid != ns->nsid)
 			continue;
@@ -275,7 +294,7 @@ int sim_kernel_attach(struct sim_host *host, const struct sim_namespace *ns)
 	return r;
 }
 
-int sim_kernel_detach(struct sim_host *host, uint32_t nsid)
+int sim_kernel_detach(struct sim_host *host, uint32_t nsid, bool keep)
 {
 	struct sim_drive *shown = present_path(host);
 	const struct sim_namespace *ns = find_ns(host->drive, nsid);
@@ -286,6 +305,8 @@ int sim_kernel_detach(struct sim_host *host, uint32_t nsid)
 	gone = *ns;
 	for (struct sim_drive *d = sim_drive_owner(host->drive); d; d = d->sibling)
 		sim_namespace_remove(d, nsid);
+	if (keep)
+		sim_kernel_create(host, &gone);
 	if (shown) {
 		sim_tree_remove_namespace(host->srv->root, shown, &gone);
 		sim_uevent_send(host->srv, shown, &gone, "remove", NULL);

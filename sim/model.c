@@ -89,6 +89,8 @@ static void copy_abilities(struct sim_drive *drive, const struct sim_drive *firs
 	memcpy(drive->ns, first->ns, sizeof(drive->ns));
 	memcpy(drive->nqn, first->nqn, sizeof(drive->nqn));
 	drive->ns_count = first->ns_count;
+	memcpy(drive->spare, first->spare, sizeof(drive->spare));
+	drive->spare_count = first->spare_count;
 	drive->announces_nqn = first->announces_nqn;
 	drive->device_id = first->device_id;
 	drive->subsystem_vendor = first->subsystem_vendor;

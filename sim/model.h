@@ -14,7 +14,8 @@
 #include "lib/base/u128.h"
 #include "sim/wire.h"
 
-#define SIM_NAMESPACES_MAX 32
+#define SIM_NAMESPACES_MAX 256
+#define SIM_SPARES_MAX	   32
 #define SIM_ERRORS_MAX	   256
 #define SIM_RULES_MAX	   32
 #define SIM_RATES_MAX	   16
@@ -136,6 +137,8 @@ struct sim_drive {
 	uint32_t feature[256], feature_default[256];
 	struct sim_namespace ns[SIM_NAMESPACES_MAX];
 	unsigned ns_count;
+	struct sim_namespace spare[SIM_SPARES_MAX]; /* not attached: Linux does not see them */
+	unsigned spare_count;
 
 	/* Errors, newest last; the log page is laid out when it is read. */
 	struct sim_error {
@@ -250,4 +253,7 @@ int sim_namespace_add(struct sim_drive *drive, uint32_t nsid, uint32_t node, uin
 		      uint8_t block_shift);
 /* -ENOENT */
 int sim_namespace_remove(struct sim_drive *drive, uint32_t nsid);
+/* Those that exist and are not attached; both lists ascend. -EEXIST, -ENOSPC; -ENOENT */
+int sim_spare_add(struct sim_drive *drive, const struct sim_namespace *ns);
+int sim_spare_remove(struct sim_drive *drive, uint32_t nsid);
 void sim_namespace_clear(struct sim_drive *drive);

@@ -7,11 +7,22 @@
 #include "lib/base/le.h"
 #include "lib/base/cleanup.h"
 
+#define CNS_ALLOCATED_LIST 0x10
+#define CNS_ALLOCATED	   0x11
+
 static const struct sim_namespace *find_ns(const struct sim_drive *drive, uint32_t nsid)
 {
 	for (unsigned i = 0; i < drive->ns_count; i++)
 		if (drive->ns[i].nsid == nsid)
 			return &drive->ns[i];
+	return NULL;
+}
+
+static const struct sim_namespace *find_spare(const struct sim_drive *drive, uint32_t nsid)
+{
+	for (unsigned i = 0; i < drive->spare_count; i++)
+		if (drive->spare[i].nsid == nsid)
+			return &drive->spare[i];
 	return NULL;
 }
 
@@ -62,6 +73,8 @@ static uint16_t identify_ns(struct sim_drive *drive, struct sim_exec *x)
 	const struct sim_namespace *ns = find_ns(drive, nsid);
 	uint8_t out[4096] = { 0 };
 
+	if (!ns && (uint8_t)x->cmd->cdw10 == CNS_ALLOCATED)
+		ns = find_spare(drive, nsid);
 	x->error_param = 4;
 	if (nsid == UINT32_MAX ? !manages_namespaces(drive) : nsid == 0 || (nsid > nn && !ns))
 		return SIM_ST_NSID;
@@ -73,16 +86,22 @@ static uint16_t identify_ns(struct sim_drive *drive, struct sim_exec *x)
 
 static uint16_t identify_list(struct sim_drive *drive, struct sim_exec *x)
 {
+	bool all = (uint8_t)x->cmd->cdw10 == CNS_ALLOCATED_LIST;
+	unsigned i = 0, j = 0, n = 0, spares = all ? drive->spare_count : 0;
 	uint8_t out[4096] = { 0 };
-	unsigned n = 0;
 
 	x->error_param = 4;
 	if (x->cmd->nsid >= UINT32_MAX - 1)
 		return SIM_ST_NSID;
 	/* Namespaces are kept in order of their NSID. */
-	for (unsigned i = 0; i < drive->ns_count; i++)
-		if (drive->ns[i].nsid > x->cmd->nsid)
-			em_put_le32(out + 4 * n++, drive->ns[i].nsid);
+	while (i < drive->ns_count || j < spares) {
+		bool spare = i == drive->ns_count ||
+			     (j < spares && drive->spare[j].nsid < drive->ns[i].nsid);
+		uint32_t nsid = spare ? drive->spare[j++].nsid : drive->ns[i++].nsid;
+
+		if (nsid > x->cmd->nsid)
+			em_put_le32(out + 4 * n++, nsid);
+	}
 	sim_model_copy_list(x, out);
 	return 0;
 }

@@ -85,7 +85,11 @@ void sim_kernel_accept(struct sim_server *srv, struct sim_watch *watch, uint32_t
 uint64_t sim_kernel_run_due(struct sim_server *srv, uint64_t now_us);
 /* A namespace comes to or goes from every controller of the subsystem. */
 int sim_kernel_attach(struct sim_host *host, const struct sim_namespace *ns);
-int sim_kernel_detach(struct sim_host *host, uint32_t nsid);
+/* One that is not attached is made or deleted: of that Linux hears nothing. */
+int sim_kernel_create(struct sim_host *host, const struct sim_namespace *ns);
+int sim_kernel_delete(struct sim_host *host, uint32_t nsid);
+/* keep: it stays on the drive, not attached. */
+int sim_kernel_detach(struct sim_host *host, uint32_t nsid, bool keep);
 void sim_kernel_vanish(struct sim_host *host);
 int sim_kernel_return(struct sim_host *host, const char *as);
 int sim_kernel_state(struct sim_host *host, const char *state);

@@ -361,6 +361,39 @@ int sim_namespace_add(struct sim_drive *drive, uint32_t nsid, uint32_t node, uin
 	return 0;
 }
 
+int sim_spare_add(struct sim_drive *drive, const struct sim_namespace *ns)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < drive->ns_count; i++)
+		if (drive->ns[i].nsid == ns->nsid)
+			return -EEXIST;
+	while (at < drive->spare_count && drive->spare[at].nsid < ns->nsid)
+		at++;
+	if (at < drive->spare_count && drive->spare[at].nsid == ns->nsid)
+		return -EEXIST;
+	if (drive->spare_count == SIM_SPARES_MAX)
+		return -ENOSPC;
+	memmove(&drive->spare[at + 1], &drive->spare[at], (drive->spare_count - at) * sizeof(*ns));
+	drive->spare[at] = *ns;
+	name_namespace(drive, &drive->spare[at]);
+	drive->spare_count++;
+	return 0;
+}
+
+int sim_spare_remove(struct sim_drive *drive, uint32_t nsid)
+{
+	for (unsigned i = 0; i < drive->spare_count; i++) {
+		if (drive->spare[i].nsid != nsid)
+			continue;
+		drive->spare_count--;
+		memmove(&drive->spare[i], &drive->spare[i + 1],
+			(drive->spare_count - i) * sizeof(drive->spare[0]));
+		return 0;
+	}
+	return -ENOENT;
+}
+
 int sim_namespace_remove(struct sim_drive *drive, uint32_t nsid)
 {
 	for (unsigned i = 0; i < drive->ns_count; i++) {

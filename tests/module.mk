@@ -2,6 +2,7 @@
 # What holds the whole tree to its rules. Tests of a room stand in the room's module.mk.
 house_checks = \
 	build-aux/check-docs.sh \
+	build-aux/check-format.sh \
 	build-aux/check-headers.sh \
 	build-aux/check-includes.sh \
 	build-aux/check-sources.sh \
@@ -16,7 +17,7 @@ suite_files = $(wildcard $(addprefix $(srcdir)/, .ci/run .gitignore build-aux/*.
 EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(suite_files))
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; export CC; \
-	HEADER_CFLAGS='$(EMBER_FEATURES) $(LIBNVME_CFLAGS) $(LIBSYSTEMD_CFLAGS) $(SQLITE_CFLAGS) $(MICROHTTPD_CFLAGS) $(JANSSON_CFLAGS) $(CURL_CFLAGS) $(ECONF_CFLAGS)'; \
+	HEADER_CFLAGS='$(EMBER_FEATURES) $(LIBNVME_CFLAGS) $(LIBSYSTEMD_CFLAGS) $(SQLITE_CFLAGS) $(MICROHTTPD_CFLAGS) $(GNUTLS_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS) $(CURL_CFLAGS) $(ECONF_CFLAGS)'; \
 	export HEADER_CFLAGS;
 
 # With --enable-coverage: what the unit tests run, and whatever ran in this build directory before

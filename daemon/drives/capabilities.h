@@ -13,8 +13,9 @@
 #define EM_CAPABILITIES_MAX 4096u
 
 /* What is asked of a drive beside pages, by names that no page has. */
-#define EM_CAPABILITY_LIST "namespace-list"
-#define EM_CAPABILITY_ARM  "arm-events"
+#define EM_CAPABILITY_LIST	"namespace-list" /* those that are attached */
+#define EM_CAPABILITY_ALLOCATED "allocated-list" /* all that exist */
+#define EM_CAPABILITY_ARM	"arm-events"
 
 #define EM_CAPABILITY_SIZE sizeof(((struct em_store_capability *)NULL)->page)
 

@@ -157,14 +157,16 @@ static void compare_names(const struct em_comparison *both)
 
 /* ---- namespaces -------------------------------------------------------------------------- */
 
-static void namespace_came(const struct em_comparison *both, uint32_t nsid, bool added)
+static void namespace_came(const struct em_comparison *both, const struct em_namespace_snap *ns,
+			   bool added)
 {
-	struct em_event event = { .nsid = nsid };
+	struct em_event event = { .nsid = ns->nsid };
 
-	EM_PUT(event.subject, "namespace %u", nsid);
+	EM_PUT(event.subject, "namespace %u", ns->nsid);
 	em_change_tell(both,
 		       added ? EM_EVENT_KIND_NAMESPACE_ADDED : EM_EVENT_KIND_NAMESPACE_REMOVED,
-		       &event, "namespace %u %s", nsid, added ? "is there" : "is gone");
+		       &event, "%snamespace %u %s", ns->attached ? "" : "unattached ", ns->nsid,
+		       added ? "is there" : "is gone");
 }
 
 static const struct em_namespace_snap *namespace_at(const struct em_drive_snap *drive, unsigned i)
@@ -187,9 +189,9 @@ static void compare_namespaces(const struct em_comparison *both)
 		bool has_new = new && (!old || new->nsid <= old->nsid);
 
 		if (has_old && has_new)
-			em_changes_of_namespace(both, old->nsid, old->page.data, new->page.data);
+			em_changes_of_namespace(both, old, new);
 		else
-			namespace_came(both, has_new ? new->nsid : old->nsid, has_new);
+			namespace_came(both, has_new ? new : old, has_new);
 		i += has_old;
 		j += has_new;
 	}

@@ -19,5 +19,6 @@ void em_change_tell(const struct em_comparison *both, enum em_event_kind_id kind
 
 /* Of pages of the controller and of namespaces that both have. */
 void em_changes_of_pages(const struct em_comparison *both);
-void em_changes_of_namespace(const struct em_comparison *both, uint32_t nsid,
-			     const struct em_blob *before, const struct em_blob *after);
+void em_changes_of_namespace(const struct em_comparison *both,
+			     const struct em_namespace_snap *before,
+			     const struct em_namespace_snap *after);

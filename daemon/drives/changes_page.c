@@ -256,26 +256,47 @@ static void append(char *list, size_t size, const char *text)
 	snprintf(list + used, size - used, "%s%s", used ? ", " : "", or_none(text));
 }
 
-void em_changes_of_namespace(const struct em_comparison *both, uint32_t nsid,
-			     const struct em_blob *before, const struct em_blob *after)
+static void note_change(struct em_event *event, const char *what, const struct pair *values)
+{
+	append(event->subject, sizeof(event->subject), what);
+	append(event->old_value, sizeof(event->old_value), values->before);
+	append(event->new_value, sizeof(event->new_value), values->after);
+}
+
+static void compare_attachment(bool before, bool after, struct em_event *event)
+{
+	static const struct pair attached = { "no", "yes" }, detached = { "yes", "no" };
+
+	if (before != after)
+		note_change(event, "attached", after ? &attached : &detached);
+}
+
+static void compare_namespace_page(const struct em_comparison *both, const struct em_blob *before,
+				   const struct em_blob *after, struct em_event *event)
 {
 	static const char *const keys[] = { "size_blocks", "capacity_blocks", "lba_format", "nguid",
 					    "eui64" };
 	const struct readings identify = { em_pages[EM_PAGE_IDENTIFY_NS], before, after };
-	struct em_event event = { .nsid = nsid };
 	struct pair values;
 
 	if (!before || !after || before == after)
 		return;
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!compare(both, &identify, keys[i], &values))
-			continue;
-		append(event.subject, sizeof(event.subject), keys[i]);
-		append(event.old_value, sizeof(event.old_value), values.before);
-		append(event.new_value, sizeof(event.new_value), values.after);
+		if (compare(both, &identify, keys[i], &values))
+			note_change(event, keys[i], &values);
 	}
+}
+
+void em_changes_of_namespace(const struct em_comparison *both,
+			     const struct em_namespace_snap *before,
+			     const struct em_namespace_snap *after)
+{
+	struct em_event event = { .nsid = after->nsid };
+
+	compare_attachment(before->attached, after->attached, &event);
+	compare_namespace_page(both, before->page.data, after->page.data, &event);
 	if (event.subject[0])
 		em_change_tell(both, EM_EVENT_KIND_NAMESPACE_CHANGED, &event,
-			       "namespace %u: %s is %.60s, was %.60s", nsid, event.subject,
+			       "namespace %u: %s is %.60s, was %.60s", after->nsid, event.subject,
 			       event.new_value, event.old_value);
 }

@@ -34,6 +34,7 @@ struct em_drive *em_drive_free(struct em_drive *drive)
 		return NULL;
 	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
 		em_blob_unref(drive->pages[i].read.data);
+	em_blob_unref(drive->allocated.read.data);
 	for (unsigned i = 0; i < drive->namespace_count; i++)
 		em_blob_unref(drive->namespaces[i].page.read.data);
 	free(drive->namespaces);
@@ -88,8 +89,9 @@ static void forget_refusals(struct em_drive *drive, uint64_t now_us)
 			task->due_us = now_us;
 	}
 	em_drive_hasten(&drive->pages[EM_PAGE_EFFECTS], now_us);
-	if (drive->list.read.status == EM_READ_REFUSED)
-		drive->list.due_us = now_us;
+	if (drive->list.read.status == EM_READ_REFUSED ||
+	    drive->allocated.read.status == EM_READ_REFUSED)
+		drive->list.due_us = drive->allocated.due_us = now_us;
 	for (unsigned i = 0; i < drive->namespace_count; i++) {
 		if (drive->namespaces[i].page.read.status == EM_READ_REFUSED)
 			drive->namespaces[i].page.due_us = now_us;
@@ -174,6 +176,8 @@ static void make_all_due(struct em_drive *drive, uint64_t now_us)
 	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
 		make_due(&drive->pages[i], em_drive_must_have(i), now_us);
 	make_due(&drive->list, false, now_us);
+	make_due(&drive->allocated, false, now_us);
+	drive->allocated_known = false;
 	for (unsigned i = 0; i < drive->namespace_count; i++)
 		make_due(&drive->namespaces[i].page, false, now_us);
 }
@@ -187,7 +191,7 @@ static void begin(struct em_drive *drive, const struct em_ipc_drive *message, ui
 	/* Only a new node is a new start; the same one told anew has still missed what it missed.
 	 */
 	if (em_drive_state_is_gone(drive->state))
-		drive->misses = 0;
+		em_drive_forgive(drive);
 	drive->hold_us = 0;
 	drive->arm = true;
 	make_all_due(drive, now_us);
@@ -214,7 +218,7 @@ static void left_reset(struct em_drive *drive, const char *state, int64_t real_u
 {
 	if (strcmp(state, "live") != 0)
 		return; /* dead, or on its way out: what the next command meets will tell */
-	if (drive->misses >= EM_MISSES_MAX)
+	if (drive->misses >= EM_MISSES_MAX || em_drive_failing_page(drive) != EM_PAGE_COUNT)
 		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, "no answer yet after a reset",
 				   real_us);
 	else
@@ -282,7 +286,10 @@ void em_drive_refresh(struct em_drive *drive, bool refused, uint64_t now_us)
 		drive->pages[i].insist |= refused;
 	}
 	make_due(&drive->list, refused, now_us);
+	make_due(&drive->allocated, refused, now_us);
 	drive->list.insist |= refused;
+	drive->allocated.insist |= refused;
+	drive->allocated_known = false;
 	for (unsigned i = 0; i < drive->namespace_count; i++)
 		make_due(&drive->namespaces[i].page, refused, now_us);
 	if (refused)
@@ -297,25 +304,34 @@ static bool is_given(enum em_read_status status)
 	return status == EM_READ_OK || status == EM_READ_NO_READING || status == EM_READ_SHORT;
 }
 
-bool em_drive_has(const struct em_drive *drive, const char *capability)
+/* NULL: it is nothing that is read (events are armed). */
+static const struct em_page_task *task_named(const struct em_drive *drive, const char *capability)
 {
 	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
 		if (strcmp(em_pages[i]->key, capability) == 0)
-			return is_given(drive->pages[i].read.status);
+			return &drive->pages[i];
 	}
-	return strcmp(EM_CAPABILITY_LIST, capability) == 0 && drive->list.read.status == EM_READ_OK;
+	if (strcmp(EM_CAPABILITY_LIST, capability) == 0)
+		return &drive->list;
+	return strcmp(EM_CAPABILITY_ALLOCATED, capability) == 0 ? &drive->allocated : NULL;
+}
+
+bool em_drive_has(const struct em_drive *drive, const char *capability)
+{
+	const struct em_page_task *task = task_named(drive, capability);
+
+	return task && is_given(task->read.status);
 }
 
 void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uint64_t now_us)
 {
-	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
-		struct em_page_task *task = &drive->pages[i];
+	struct em_page_task *task = (struct em_page_task *)task_named(drive, capability);
 
-		if (task->remembered && strcmp(em_pages[i]->key, capability) == 0)
-			task->due_us = now_us;
-	}
-	if (drive->list.remembered && strcmp(EM_CAPABILITY_LIST, capability) == 0)
-		drive->list.due_us = now_us;
+	if (!task || !task->remembered)
+		return;
+	task->due_us = now_us;
+	if (task == &drive->allocated)
+		em_drive_hasten(&drive->list, now_us);
 }
 
 void em_drive_retire(struct em_drive *drive, bool retired, int64_t real_us)
@@ -369,6 +385,7 @@ static void heard_namespaces(struct em_drive *drive, uint64_t now_us)
 
 	if (due < now_us)
 		due = now_us;
+	drive->allocated_known = false; /* what it said may be old by now */
 	if (drive->list.read.status != EM_READ_REFUSED && due < drive->list.due_us)
 		drive->list.due_us = due;
 	for (unsigned i = 0; i < drive->namespace_count; i++) {

@@ -20,7 +20,10 @@
 #include "lib/base/clock.h"
 #include "lib/ipc/proto.h"
 
-/* A drive whose answer fails to come this often in a row is unresponsive. */
+/*
+ * A drive whose answer fails to come this often in a row is unresponsive, and so is one that
+ * answers without a reading of a page that every drive has.
+ */
 #define EM_MISSES_MAX 3u
 /* After a miss, or while the kernel is busy with it, we look again this soon at the latest. */
 #define EM_RETRY_US	 (5 * EM_US_PER_SEC)
@@ -36,6 +39,7 @@ struct em_page_task {
 	uint64_t asked_us; /* real time of the request that is out */
 	bool insist;	   /* asked even though sisters were refused */
 	bool remembered;   /* refused by sisters, not by this drive */
+	unsigned failures; /* answers in a row without a reading; of pages that every drive has */
 };
 
 struct em_path {
@@ -47,12 +51,14 @@ struct em_path {
 
 struct em_namespace_task {
 	uint32_t nsid;
+	bool attached; /* to the controller that is asked */
 	struct em_page_task page;
 };
 
 enum em_ask { /* what the request that is out is for */
 	      EM_ASK_NOTHING,
 	      EM_ASK_PAGE, /* .page */
+	      EM_ASK_ALLOCATED_LIST,
 	      EM_ASK_NAMESPACE_LIST,
 	      EM_ASK_NAMESPACE,	  /* .nsid */
 	      EM_ASK_ACKNOWLEDGE, /* .page is EM_PAGE_SMART, or EM_PAGE_COUNT for the error log */
@@ -85,6 +91,12 @@ struct em_drive {
 	struct em_poll_intervals intervals;
 	struct em_page_task pages[EM_PAGE_CTRL_COUNT];
 	struct em_page_task list;
+	/*
+	 * Namespaces that exist, attached or not. Asked right before the other list, which then
+	 * tells of both: what goes from the drive must not look as if it was only detached.
+	 */
+	struct em_page_task allocated;
+	bool allocated_known;		      /* asked since the other list was last read */
 	struct em_namespace_task *namespaces; /* ascending nsid */
 	unsigned namespace_count;
 	bool arm;	     /* events have to be armed (again) */
@@ -177,7 +189,7 @@ void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uin
 void em_drive_restore_page(struct em_drive *drive, const char *page, uint32_t nsid, int64_t at_us,
 			   const void *data, size_t len);
 
-/* The list of namespaces as such a page. */
+/* The lists as such a page: namespaces that are attached, a zero, and those that are not. */
 void em_drive_restore_list(struct em_drive *drive, int64_t at_us, const void *data, size_t len);
 
 /* NULL: no memory. */

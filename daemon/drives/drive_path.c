@@ -154,7 +154,7 @@ static void take_over(struct em_drive *drive, struct em_path *path, uint64_t now
 {
 	em_drive_forget_request(drive);
 	drive->handle = path->handle;
-	drive->misses = 0;
+	em_drive_forgive(drive);
 	drive->hold_us = 0;
 	drive->arm = true;
 	if (path->event_waits)

@@ -3,13 +3,15 @@
 
 #include "daemon/drives/drive_impl.h"
 
-#define NEVER		  UINT64_MAX
-#define NSID_ALL	  0xffffffffu
-#define CNS_ACTIVE_LIST	  0x02 /* Identify: active namespace ID list */
-#define LIST_BYTES	  4096u
-#define ERROR_LOG	  0x01
-#define ERROR_ENTRY_BYTES 64u
-#define SMART_EVENTS	  0x1fu /* feature 0Bh bits 4:0: one per critical warning */
+#define NEVER		   UINT64_MAX
+#define NSID_ALL	   0xffffffffu
+#define CNS_ACTIVE_LIST	   0x02 /* Identify: active namespace ID list */
+#define CNS_ALLOCATED_LIST 0x10 /* allocated namespace ID list */
+#define CNS_ALLOCATED	   0x11 /* Identify Namespace, attached or not */
+#define LIST_BYTES	   4096u
+#define ERROR_LOG	   0x01
+#define ERROR_ENTRY_BYTES  64u
+#define SMART_EVENTS	   0x1fu /* feature 0Bh bits 4:0: one per critical warning */
 
 static uint64_t identify_u64(const struct em_drive *drive, const char *key, uint64_t absent)
 {
@@ -56,6 +58,15 @@ bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 bool em_drive_has_list(const struct em_drive *drive)
 {
 	return drive->ctx.ver >= EM_VER(1, 1);
+}
+
+bool em_drive_wants_allocated(const struct em_drive *drive)
+{
+	enum { OACS_NAMESPACES = 1 << 3 };
+
+	return !drive->allocated_known && drive->allocated.due_us != NEVER &&
+	       drive->ctx.ver >= EM_VER(1, 2) &&
+	       identify_u64(drive, "optional_admin_commands", 0) & OACS_NAMESPACES;
 }
 
 unsigned em_drive_namespaces_max(const struct em_drive *drive)
@@ -152,10 +163,12 @@ static void ask_acknowledge(struct em_drive *drive, bool smart, int64_t real_us,
 
 static void ask_list(struct em_drive *drive, int64_t real_us, struct em_ipc_request *request)
 {
-	drive->asked = EM_ASK_NAMESPACE_LIST;
-	drive->list.asked_us = real_us;
+	bool allocated = em_drive_wants_allocated(drive);
+
+	drive->asked = allocated ? EM_ASK_ALLOCATED_LIST : EM_ASK_NAMESPACE_LIST;
+	(allocated ? &drive->allocated : &drive->list)->asked_us = real_us;
 	request->op = EM_OP_IDENTIFY;
-	request->page = CNS_ACTIVE_LIST;
+	request->page = allocated ? CNS_ALLOCATED_LIST : CNS_ACTIVE_LIST;
 	request->nsid = 0;
 	request->len = LIST_BYTES;
 }
@@ -167,7 +180,7 @@ static void ask_namespace(struct em_drive *drive, struct em_namespace_task *task
 	drive->asked_nsid = task->nsid;
 	task->page.asked_us = real_us;
 	request->op = EM_OP_IDENTIFY;
-	request->page = em_pages[EM_PAGE_IDENTIFY_NS]->code;
+	request->page = task->attached ? em_pages[EM_PAGE_IDENTIFY_NS]->code : CNS_ALLOCATED;
 	request->nsid = task->nsid;
 	request->len = em_pages[EM_PAGE_IDENTIFY_NS]->size;
 }
@@ -242,21 +255,24 @@ static void skip_needless(struct em_drive *drive, uint64_t now_us)
 		else
 			skip_if_refused(drive, task, name);
 	}
-	if (drive->ctx.known && drive->list.due_us <= now_us)
-		skip_if_refused(drive, &drive->list, EM_CAPABILITY_LIST);
+	if (!drive->ctx.known || drive->list.due_us > now_us)
+		return;
+	skip_if_refused(drive, &drive->list, EM_CAPABILITY_LIST);
+	if (em_drive_wants_allocated(drive))
+		skip_if_refused(drive, &drive->allocated, EM_CAPABILITY_ALLOCATED);
 }
 
 /* Without a list, the namespaces are 1..NN. */
 static void plan_without_list(struct em_drive *drive, uint64_t now_us)
 {
-	uint32_t nsids[EM_NAMESPACES_MAX];
+	struct em_listed listed[EM_NAMESPACES_MAX];
 	unsigned count = em_drive_namespaces_max(drive);
 
 	for (unsigned i = 0; i < count; i++)
-		nsids[i] = i + 1;
+		listed[i] = (struct em_listed){ i + 1, true };
 	drive->list.due_us = NEVER;
 	drive->list.read.status = EM_READ_UNSUPPORTED;
-	em_drive_take_namespaces(drive, nsids, count, now_us);
+	em_drive_take_namespaces(drive, listed, count, now_us);
 }
 
 static bool ask_planned(struct em_drive *drive, uint64_t due, int64_t real_us,

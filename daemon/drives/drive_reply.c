@@ -3,47 +3,9 @@
 #include <string.h>
 
 #include "daemon/drives/drive_impl.h"
-#include "lib/base/le.h"
 #include "lib/nvme/status.h"
 
 #define NEVER UINT64_MAX
-
-struct em_namespace_task *em_drive_namespace(struct em_drive *drive, uint32_t nsid)
-{
-	for (unsigned i = 0; i < drive->namespace_count; i++) {
-		if (drive->namespaces[i].nsid == nsid)
-			return &drive->namespaces[i];
-	}
-	return NULL;
-}
-
-int em_drive_take_namespaces(struct em_drive *drive, const uint32_t *nsids, unsigned count,
-			     uint64_t now_us)
-{
-	struct em_namespace_task *tasks = calloc(count ? count : 1, sizeof(*tasks));
-
-	if (!tasks)
-		return -ENOMEM;
-	for (unsigned i = 0; i < count; i++) {
-		struct em_namespace_task *old = em_drive_namespace(drive, nsids[i]);
-
-		if (old) {
-			tasks[i] = *old;
-			old->page.read.data = NULL;
-			continue;
-		}
-		tasks[i].nsid = nsids[i];
-		tasks[i].page.due_us = now_us;
-		tasks[i].page.read.interval_us = drive->list.read.interval_us;
-	}
-	for (unsigned i = 0; i < drive->namespace_count; i++)
-		em_blob_unref(drive->namespaces[i].page.read.data);
-	free(drive->namespaces);
-	drive->namespaces = tasks;
-	drive->namespace_count = count;
-	drive->changed = drive->notable = true;
-	return 0;
-}
 
 static enum em_read_status status_of(const struct em_ipc_reply *reply)
 {
@@ -75,97 +37,6 @@ static enum em_read_status status_of(const struct em_ipc_reply *reply)
 	return EM_READ_HOST_ERROR;
 }
 
-static bool is_miss(enum em_read_status status)
-{
-	return status == EM_READ_TIMEOUT || status == EM_READ_STUCK || status == EM_READ_HOST_ERROR;
-}
-
-/* The drive did not get as far as an answer: what was asked still has to be asked. */
-static bool is_open(enum em_read_status status)
-{
-	return is_miss(status) || status == EM_READ_BUSY || status == EM_READ_GONE;
-}
-
-static bool is_answer(enum em_read_status status)
-{
-	return status == EM_READ_OK || status == EM_READ_STATUS || status == EM_READ_REFUSED;
-}
-
-static void count_miss(struct em_drive *drive, enum em_read_status status, int64_t real_us)
-{
-	const char *why = status == EM_READ_HOST_ERROR
-				  ? "the system call to the drive fails"
-				  : "a command sent to the drive has not come back";
-
-	struct em_path *path = em_drive_path(drive, drive->handle);
-
-	drive->misses++;
-	if (drive->misses < EM_MISSES_MAX)
-		return;
-	if (path)
-		path->failed = true;
-	/* Another controller may still answer for the drive. */
-	if (!em_drive_has_other_path(drive))
-		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE, why, real_us);
-}
-
-/* After a miss we look again soon; while a command is still out the broker tells when it is back.
- */
-static uint64_t retry_us(const struct em_drive *drive, enum em_read_status status)
-{
-	uint64_t interval = drive->intervals.page_us[EM_PAGE_SMART];
-	uint64_t soon = status == EM_READ_BUSY ? EM_BUSY_RETRY_US : EM_RETRY_US;
-
-	if (status == EM_READ_STUCK && drive->state == EM_STATE_UNRESPONSIVE)
-		return interval;
-	return interval < soon ? interval : soon;
-}
-
-static void count_answer(struct em_drive *drive, int64_t real_us)
-{
-	struct em_path *path = em_drive_path(drive, drive->handle);
-
-	if (path)
-		path->failed = false;
-	drive->misses = 0;
-	drive->hold_us = 0;
-	drive->last_answer_us = real_us;
-	em_drive_set_state(drive, EM_STATE_OK, "", real_us);
-}
-
-/* What is wrong with one controller is wrong with the drive only if there is no other. */
-static void set_state_of_path(struct em_drive *drive, enum em_drive_state state, const char *detail,
-			      int64_t real_us)
-{
-	if (em_drive_has_other_path(drive))
-		em_drive_path(drive, drive->handle)->failed = true;
-	else
-		em_drive_set_state(drive, state, detail, real_us);
-}
-
-static void judge(struct em_drive *drive, enum em_read_status status, uint64_t now_us,
-		  int64_t real_us)
-{
-	if (is_answer(status)) {
-		count_answer(drive, real_us);
-	} else if (is_miss(status)) {
-		count_miss(drive, status, real_us);
-		drive->hold_us = now_us + retry_us(drive, status);
-	} else if (status == EM_READ_BUSY) {
-		drive->hold_us = now_us + retry_us(drive, status);
-		if (drive->state == EM_STATE_OK)
-			set_state_of_path(drive, EM_STATE_BUSY,
-					  "the kernel is busy with the controller", real_us);
-	} else if (status == EM_READ_GONE) {
-		drive->hold_us = now_us + EM_RETRY_US;
-		set_state_of_path(drive, EM_STATE_REMOVED, "the kernel says that it is gone",
-				  real_us);
-	} else if (drive->asked != EM_ASK_ARM) {
-		em_drive_set_state(drive, drive->state,
-				   "the broker's policy keeps us from reading it", real_us);
-	}
-}
-
 /* When to look again at a page whose attempt ended like this. */
 static uint64_t next_due(const struct em_page_task *task, enum em_read_status status,
 			 uint64_t now_us)
@@ -175,7 +46,7 @@ static uint64_t next_due(const struct em_page_task *task, enum em_read_status st
 
 	if (status == EM_READ_REFUSED)
 		return NEVER;
-	if (is_open(status))
+	if (em_read_is_open(status))
 		return now_us; /* the drive's hold time decides */
 	/* Stay in step with the plan; a plan that is behind starts anew. */
 	due = task->due_us + interval;
@@ -191,7 +62,7 @@ static void record_attempt(struct em_page_task *task, const struct em_ipc_reply 
 	read->nvme_status = reply->answer == EM_ANSWER_STATUS ? reply->status : 0;
 	read->err = reply->answer == EM_ANSWER_HOST_ERROR ? reply->err : 0;
 	read->attempted_us = task->asked_us;
-	if (is_answer(status))
+	if (em_read_is_answer(status))
 		task->insist = task->remembered = false;
 	task->due_us = next_due(task, status, now_us);
 }
@@ -292,8 +163,10 @@ static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct 
 		fresh = take_bytes(drive, task, em_pages[id], reply, now_us, real_us);
 	if (fresh && id == EM_PAGE_IDENTIFY_CTRL)
 		em_drive_learn_identify(drive, task->read.data, now_us);
-	else if (id == EM_PAGE_IDENTIFY_CTRL && !drive->ctx.known)
+	else if (id == EM_PAGE_IDENTIFY_CTRL)
 		ask_identify_soon(drive, now_us);
+	if (em_drive_must_have(id))
+		em_drive_count_failure(task, id);
 	if (fresh && id == EM_PAGE_SMART)
 		took_smart(drive, before, now_us);
 	if (fresh && id == EM_PAGE_SANITIZE)
@@ -302,21 +175,51 @@ static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct 
 	return fresh;
 }
 
-int em_drive_parse_list(const uint8_t *data, size_t len, uint32_t nsids[EM_NAMESPACES_MAX])
+/* How many namespaces a list names, or -1 with the status that says why it is none. */
+static int take_list(const struct em_drive *drive, struct em_page_task *task,
+		     const struct em_ipc_reply *reply, uint32_t nsids[EM_NAMESPACES_MAX])
 {
-	unsigned count = 0;
+	int count;
 
-	while (count < EM_NAMESPACES_MAX && (count + 1) * 4 <= len) {
-		uint32_t nsid = em_le32(data + count * 4);
-
-		if (nsid == 0)
-			break;
-		/* Ascending by specification; all ones is no reading. */
-		if (nsid == UINT32_MAX || (count > 0 && nsid <= nsids[count - 1]))
-			return -EBADMSG;
-		nsids[count++] = nsid;
+	/* A list that was cut must not look like namespaces that were deleted. */
+	if (reply->data_len < drive->asked_len) {
+		task->read.status = EM_READ_SHORT;
+		return -1;
 	}
-	return (int)count;
+	count = em_drive_parse_list(reply->data, reply->data_len, nsids, NULL);
+	if (count < 0)
+		task->read.status = EM_READ_NO_READING;
+	return count;
+}
+
+/* It means nothing by itself: the list of those that are attached comes next. */
+static void reply_allocated(struct em_drive *drive, const struct em_ipc_reply *reply,
+			    enum em_read_status status, uint64_t now_us)
+{
+	struct em_page_task *task = &drive->allocated;
+	uint32_t nsids[EM_NAMESPACES_MAX];
+
+	record_attempt(task, reply, status, now_us);
+	drive->allocated_known = !em_read_is_open(status);
+	if (status == EM_READ_REFUSED)
+		task->read.data = em_blob_unref(task->read.data);
+	if (status != EM_READ_OK || take_list(drive, task, reply, nsids) < 0)
+		return;
+	em_blob_unref(task->read.data);
+	task->read.data = em_blob_new(reply->data, reply->data_len);
+}
+
+static int take_both_lists(struct em_drive *drive, const uint32_t *attached, unsigned count,
+			   uint64_t now_us)
+{
+	const struct em_blob *data = drive->allocated.read.data;
+	uint32_t allocated[EM_NAMESPACES_MAX];
+	struct em_listed listed[EM_NAMESPACES_MAX];
+	int allocated_count =
+		data ? em_drive_parse_list(data->data, data->len, allocated, NULL) : 0;
+
+	count = em_drive_merge_lists(attached, count, allocated, (unsigned)allocated_count, listed);
+	return em_drive_take_namespaces(drive, listed, count, now_us);
 }
 
 static bool reply_list(struct em_drive *drive, const struct em_ipc_reply *reply,
@@ -326,19 +229,13 @@ static bool reply_list(struct em_drive *drive, const struct em_ipc_reply *reply,
 	int count;
 
 	record_attempt(&drive->list, reply, status, now_us);
+	if (em_read_is_open(status))
+		return false;
+	drive->allocated_known = false;
 	if (status != EM_READ_OK)
 		return false;
-	/* A list that was cut must not look like namespaces that were deleted. */
-	if (reply->data_len < drive->asked_len) {
-		drive->list.read.status = EM_READ_SHORT;
-		return false;
-	}
-	count = em_drive_parse_list(reply->data, reply->data_len, nsids);
-	if (count < 0) {
-		drive->list.read.status = EM_READ_NO_READING;
-		return false;
-	}
-	if (em_drive_take_namespaces(drive, nsids, (unsigned)count, now_us) < 0)
+	count = take_list(drive, &drive->list, reply, nsids);
+	if (count < 0 || take_both_lists(drive, nsids, (unsigned)count, now_us) < 0)
 		return false;
 	drive->list.read.read_us = real_us;
 	drive->list.read.read_mono_us = now_us;
@@ -363,7 +260,7 @@ static bool reply_acknowledge(struct em_drive *drive, const struct em_ipc_reply 
 {
 	bool smart = drive->asked_page == EM_PAGE_SMART;
 
-	if (is_open(status))
+	if (em_read_is_open(status))
 		drive->acknowledge[smart] = true;
 	return smart && status == EM_READ_OK &&
 	       reply_page(drive, EM_PAGE_SMART, reply, status, now_us, real_us);
@@ -388,6 +285,10 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 		news.fresh = reply_acknowledge(drive, reply, status, now_us, real_us);
 		news.read = &drive->pages[EM_PAGE_SMART].read;
 		break;
+	case EM_ASK_ALLOCATED_LIST:
+		strcpy(news.capability, EM_CAPABILITY_ALLOCATED);
+		reply_allocated(drive, reply, status, now_us);
+		break;
 	case EM_ASK_NAMESPACE_LIST:
 		strcpy(news.capability, EM_CAPABILITY_LIST);
 		news.list = reply_list(drive, reply, status, now_us, real_us);
@@ -401,7 +302,7 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 		break;
 	case EM_ASK_ARM:
 		strcpy(news.capability, EM_CAPABILITY_ARM);
-		drive->arm = is_open(status);
+		drive->arm = em_read_is_open(status);
 		drive->insist_arm = drive->insist_arm && drive->arm;
 		break;
 	case EM_ASK_NOTHING:
@@ -427,14 +328,14 @@ struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_
 	if (!data_fits(drive, reply))
 		reply = &unfit;
 	status = status_of(reply);
-	judge(drive, status, now_us, real_us);
-	if (is_answer(status))
+	if (em_read_is_answer(status))
 		drive->last_duration_us = reply->elapsed_us;
 	else
 		drive->errors[status]++;
 	if (status == EM_READ_STATUS || status == EM_READ_REFUSED)
 		drive->errors[status]++;
 	news = news_of(drive, reply, status, now_us, real_us);
+	em_drive_judge(drive, status, now_us, real_us);
 	em_drive_clear_request(drive);
 	em_drive_choose_path(drive, now_us, real_us);
 	drive->changed = true;

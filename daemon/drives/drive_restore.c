@@ -31,6 +31,7 @@ static void restore_namespace(struct em_drive *drive, uint32_t nsid, int64_t at_
 		return;
 	memset(&tasks[count], 0, sizeof(*tasks));
 	tasks[count].nsid = nsid;
+	tasks[count].attached = true;
 	tasks[count].page.read.interval_us = drive->list.read.interval_us;
 	restore(&tasks[count].page.read, em_pages[EM_PAGE_IDENTIFY_NS], at_us, data, len);
 	drive->namespaces = tasks;
@@ -55,10 +56,17 @@ void em_drive_restore_page(struct em_drive *drive, const char *page, uint32_t ns
 
 void em_drive_restore_list(struct em_drive *drive, int64_t at_us, const void *data, size_t len)
 {
-	uint32_t nsids[EM_NAMESPACES_MAX];
-	int count = em_drive_parse_list(data, len, nsids);
+	uint32_t attached[EM_NAMESPACES_MAX], others[EM_NAMESPACES_MAX];
+	struct em_listed listed[EM_NAMESPACES_MAX];
+	size_t end = len;
+	int count = em_drive_parse_list(data, len, attached, &end);
+	int other_count = em_drive_parse_list((const uint8_t *)data + end, len - end, others, NULL);
 
-	if (count < 0 || em_drive_take_namespaces(drive, nsids, (unsigned)count, 0) < 0)
+	if (count < 0 || other_count < 0)
+		return;
+	count = (int)em_drive_merge_lists(attached, (unsigned)count, others, (unsigned)other_count,
+					  listed);
+	if (em_drive_take_namespaces(drive, listed, (unsigned)count, 0) < 0)
 		return;
 	drive->list.read.read_us = at_us;
 	drive->changed = true;

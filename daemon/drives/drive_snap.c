@@ -84,6 +84,7 @@ struct em_drive_snap *em_drive_snapshot(const struct em_drive *drive)
 	copy_page(&snap->namespace_list, &drive->list.read);
 	for (unsigned i = 0; i < drive->namespace_count; i++) {
 		snap->namespaces[i].nsid = drive->namespaces[i].nsid;
+		snap->namespaces[i].attached = drive->namespaces[i].attached;
 		copy_page(&snap->namespaces[i].page, &drive->namespaces[i].page.read);
 	}
 	snap->namespace_count = drive->namespace_count;

@@ -36,7 +36,7 @@
 	X(ACTIVE_SLOT_CHANGED, "active-slot-changed", true) /* active, or the one after a reset */ \
 	X(NAMESPACE_ADDED, "namespace-added", true)                                                \
 	X(NAMESPACE_REMOVED, "namespace-removed", true)                                            \
-	X(NAMESPACE_CHANGED, "namespace-changed", true) /* size, capacity, format, identifiers */  \
+	X(NAMESPACE_CHANGED, "namespace-changed", true) /* attached, size, format, identifiers */  \
 	X(CRITICAL_WARNING, "critical-warning", false)	/* bits that came or went */               \
 	X(ERROR_LOG_GREW, "error-log-grew", false)                                                 \
 	X(SELFTEST_ENDED, "selftest-ended", false)                                                 \

@@ -6,6 +6,8 @@ daemon_drives_libember_drives_a_SOURCES = \
 	daemon/drives/changes_impl.h daemon/drives/changes_page.c \
 	daemon/drives/capabilities.c daemon/drives/capabilities.h \
 	daemon/drives/drive.c daemon/drives/drive.h daemon/drives/drive_impl.h \
+	daemon/drives/drive_judge.c \
+	daemon/drives/drive_namespaces.c \
 	daemon/drives/drive_path.c daemon/drives/drive_plan.c daemon/drives/drive_reply.c \
 	daemon/drives/drive_restore.c daemon/drives/drive_snap.c \
 	daemon/drives/drives.c daemon/drives/drives.h daemon/drives/drives_impl.h \
@@ -21,6 +23,8 @@ if TESTS_WANTED
 drives_tests = tests/unit/drives/test_capabilities \
 	tests/unit/drives/test_changes \
 	tests/unit/drives/test_drive \
+	tests/unit/drives/test_drive_judge \
+	tests/unit/drives/test_drive_namespaces \
 	tests/unit/drives/test_drive_path \
 	tests/unit/drives/test_drive_plan \
 	tests/unit/drives/test_event_log \
@@ -37,6 +41,12 @@ tests_unit_drives_test_changes_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(
 tests_unit_drives_test_changes_SOURCES = tests/unit/drives/test_changes.c
 tests_unit_drives_test_changes_LDADD = daemon/drives/libember-drives.a \
 	daemon/store/libember-store.a $(drives_test_libs) $(SQLITE_LIBS) -lpthread
+tests_unit_drives_test_drive_judge_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_drive_judge_SOURCES = tests/unit/drives/test_drive_judge.c tests/unit/drives/drive_fixture.h
+tests_unit_drives_test_drive_judge_LDADD = $(drives_test_libs)
+tests_unit_drives_test_drive_namespaces_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_drives_test_drive_namespaces_SOURCES = tests/unit/drives/test_drive_namespaces.c tests/unit/drives/drive_fixture.h
+tests_unit_drives_test_drive_namespaces_LDADD = $(drives_test_libs)
 tests_unit_drives_test_drive_path_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_drives_test_drive_path_SOURCES = tests/unit/drives/test_drive_path.c tests/unit/drives/drive_fixture.h
 tests_unit_drives_test_drive_path_LDADD = $(drives_test_libs)

@@ -83,14 +83,30 @@ void em_record_page(struct em_store *store, const struct em_drive *drive,
 			  news->read->read_us, news->read->data->data, news->read->data->len);
 }
 
+static size_t put_nsids(const struct em_drive *drive, bool attached, uint8_t *data)
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i < drive->namespace_count; i++) {
+		if (drive->namespaces[i].attached != attached)
+			continue;
+		em_put_le32(data + len, drive->namespaces[i].nsid);
+		len += 4;
+	}
+	return len;
+}
+
 void em_record_list(struct em_store *store, const struct em_drive *drive)
 {
-	uint8_t data[4 * EM_NAMESPACES_MAX] = { 0 };
+	uint8_t data[4 * (EM_NAMESPACES_MAX + 1)] = { 0 };
+	size_t len = put_nsids(drive, true, data);
 
-	for (unsigned i = 0; i < drive->namespace_count; i++)
-		em_put_le32(data + 4 * (size_t)i, drive->namespaces[i].nsid);
+	if (len < 4 * (size_t)drive->namespace_count) {
+		len += 4; /* the zero between them */
+		len += put_nsids(drive, false, data + len);
+	}
 	em_store_put_page(store, drive->id, EM_CAPABILITY_LIST, 0, drive->list.read.read_us, data,
-			  4 * (size_t)drive->namespace_count);
+			  len);
 }
 
 #define COPY(to, from) snprintf((to), sizeof(to), "%.*s", (int)sizeof(to) - 1, (from))

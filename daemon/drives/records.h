@@ -10,7 +10,7 @@
 /* A fresh reading: its row in the page's history table, and its bytes. */
 void em_record_page(struct em_store *store, const struct em_drive *drive,
 		    const struct em_drive_news *news);
-/* The list of its namespaces, as the page EM_CAPABILITY_LIST. */
+/* The lists of its namespaces, as the page EM_CAPABILITY_LIST; see em_drive_restore_list(). */
 void em_record_list(struct em_store *store, const struct em_drive *drive);
 void em_record_drive(struct em_store *store, const struct em_drive *drive, int64_t now_us);
 /* A drive of an earlier start, `removed` until it is seen. NULL: no memory, or no drive of ours. */

@@ -25,7 +25,7 @@
 #define EM_DRIVE_STATES(X)                                                                         \
 	X(OK, "ok")                                                                                \
 	X(BUSY, "busy")			/* the kernel is resetting it */                           \
-	X(UNRESPONSIVE, "unresponsive") /* three misses */                                         \
+	X(UNRESPONSIVE, "unresponsive") /* three misses, or three answers that say nothing */      \
 	X(REMOVED, "removed")		/* its node is gone */                                     \
 	X(RETIRED, "retired")		/* taken away by a person */
 
@@ -86,6 +86,7 @@ struct em_page_read {
 
 struct em_namespace_snap {
 	uint32_t nsid;
+	bool attached; /* false: it exists, and this host does not see it */
 	struct em_page_read page;
 };
 

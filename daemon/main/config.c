@@ -13,12 +13,11 @@
 #include <unistd.h>
 #include "daemon/main/options.h"
 #include "lib/base/cleanup.h"
+#include "lib/base/ini.h"
 
-#define LINE_MAX_CHARS 1000
 #define FILE_MAX_BYTES (1u << 20)
 #define FILES_MAX      256
 #define DRIVE_PREFIX   "drive "
-#define BLANKS	       " \t\r\n"
 /* Where the rows of a section that drives may override begin. */
 #define PER_DRIVE_OFFSET offsetof(struct em_config, drives.intervals)
 
@@ -58,19 +57,6 @@ static __attribute__((format(printf, 3, 4))) int fail(const struct reading *read
 	vsnprintf(reading->message + len, (size_t)(EM_CONFIG_MESSAGE_SIZE - len), format, args);
 	va_end(args);
 	return -EINVAL;
-}
-
-/* Cuts blanks at both ends, in place. */
-static char *trim(char *text)
-{
-	size_t len;
-
-	text += strspn(text, BLANKS);
-	len = strlen(text);
-	while (len > 0 && strchr(BLANKS, text[len - 1]))
-		len--;
-	text[len] = '\0';
-	return text;
 }
 
 static int unknown_section(const struct reading *reading, unsigned line, const char *name)
@@ -119,7 +105,7 @@ static bool is_serial(const char *text)
 
 static int enter_drive(struct reading *reading, unsigned line, char *serial)
 {
-	serial = trim(serial);
+	serial = em_ini_trim(serial);
 	if (!is_serial(serial) || strlen(serial) >= sizeof(reading->serial))
 		return fail(reading, line,
 			    "write the serial of one drive, as \"emberctl drives\" shows it: "
@@ -129,20 +115,13 @@ static int enter_drive(struct reading *reading, unsigned line, char *serial)
 	return 0;
 }
 
-static int enter_section(struct reading *reading, unsigned line, char *text)
+static int enter_section(struct reading *reading, unsigned line, char *name)
 {
-	char *end = strchr(text, ']');
-	char name[sizeof(reading->group)];
 	const struct em_option_section *section;
 
-	if (!end || end[1] != '\0')
-		return fail(reading, line,
-			    "a section is [NAME], with nothing behind it on the line");
-	*end = '\0';
-	if (strlen(text + 1) >= sizeof(reading->group))
+	if (strlen(name) >= sizeof(reading->group))
 		return fail(reading, line, "the section name is too long");
-	strcpy(reading->group, text + 1);
-	strcpy(name, text + 1);
+	strcpy(reading->group, name);
 	reading->serial[0] = '\0';
 	if (strncmp(name, DRIVE_PREFIX, strlen(DRIVE_PREFIX)) == 0)
 		return enter_drive(reading, line, name + strlen(DRIVE_PREFIX));
@@ -162,7 +141,7 @@ static const struct setting *find_setting(const struct setting *settings,
 	return NULL;
 }
 
-static int add_setting(struct reading *reading, unsigned line, const char *key, const char *value)
+static int add_setting(struct reading *reading, unsigned line, const char *key)
 {
 	const struct em_option *option;
 	const struct setting *earlier;
@@ -173,9 +152,6 @@ static int add_setting(struct reading *reading, unsigned line, const char *key, 
 	option = em_option_find(reading->section, key);
 	if (!option)
 		return unknown_key(reading, line, key);
-	if (strchr(value, '#'))
-		return fail(reading, line,
-			    "a value cannot contain #; give a comment a line of its own");
 	earlier = find_setting(reading->settings, option, reading->serial);
 	if (earlier)
 		return fail(reading, line, "%s is set already in line %u; remove one of the two",
@@ -194,30 +170,23 @@ static int add_setting(struct reading *reading, unsigned line, const char *key, 
 
 static int walk_line(struct reading *reading, unsigned line, char *text, size_t len)
 {
-	char *equals;
+	struct em_ini_line parts;
+	const char *problem = em_ini_parse(text, len, &parts);
 
-	if (len > LINE_MAX_CHARS)
-		return fail(reading, line, "the line is too long; at most %d characters",
-			    LINE_MAX_CHARS);
-	if (strlen(text) != len)
-		return fail(reading, line, "a NUL byte; this is no text file");
-	text = trim(text);
-	if (!*text || *text == '#')
-		return 0;
-	if (*text == '[')
-		return enter_section(reading, line, text);
-	equals = strchr(text, '=');
-	if (!equals || equals == text)
-		return fail(reading, line, "write [SECTION], KEY=VALUE, or # and a comment");
-	*equals = '\0';
-	return add_setting(reading, line, trim(text), equals + 1);
+	if (problem)
+		return fail(reading, line, "%s", problem);
+	switch (parts.kind) {
+	case EM_INI_SECTION:
+		return enter_section(reading, line, parts.name);
+	case EM_INI_KEY:
+		return add_setting(reading, line, parts.name);
+	case EM_INI_EMPTY:
+		break;
+	}
+	return 0;
 }
 
-/*
- * libeconf is generous: it keeps the first of two equal keys, cuts a value at #, joins a line
- * without = to the one before. So each line is looked at first, and only what is plain is left to
- * it.
- */
+/* libeconf keeps the first of two equal keys, so each line is looked at first (lib/base/ini.h). */
 static int walk_file(struct reading *reading, FILE *file)
 {
 	em_cleanup(em_freep) char *text = NULL;
@@ -377,6 +346,14 @@ static int open_file(const struct reading *reading, FILE **ret)
 	return 0;
 }
 
+/* A link to nothing is no missing file: somebody meant options to be there. */
+static bool is_missing(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 && errno == ENOENT;
+}
+
 static int read_file(struct em_config *config, const char *path, bool must_exist, char *message)
 {
 	em_cleanup(em_fclosep) FILE *file = NULL;
@@ -384,7 +361,7 @@ static int read_file(struct em_config *config, const char *path, bool must_exist
 	int r = open_file(&reading, &file);
 
 	reading.tail = &reading.settings;
-	if (r == -ENOENT && !must_exist)
+	if (r == -ENOENT && !must_exist && is_missing(path))
 		return 0;
 	if (r < 0) {
 		if (r != -EINVAL)
@@ -525,7 +502,7 @@ struct em_config *em_config_free(struct em_config *config)
 }
 
 int em_config_set(struct em_config *config, const char *section, const char *key, const char *value,
-		  char message[EM_CONFIG_MESSAGE_SIZE])
+		  const char *name, char message[EM_CONFIG_MESSAGE_SIZE])
 {
 	const struct em_option *option = em_option_find(section, key);
 	char reason[EM_OPTION_REASON_SIZE] = "";
@@ -533,11 +510,20 @@ int em_config_set(struct em_config *config, const char *section, const char *key
 	if (!option)
 		return -ENOENT;
 	if (em_option_parse(option, value, (char *)config + option->offset, reason) < 0) {
-		snprintf(message, EM_CONFIG_MESSAGE_SIZE, "[%s] %s=%s: %s", section, key, value,
-			 reason);
+		snprintf(message, EM_CONFIG_MESSAGE_SIZE, "%s %s: %s", name, value, reason);
 		return -EINVAL;
 	}
 	return 0;
+}
+
+bool em_config_same(const struct em_config *a, const struct em_config *b,
+		    const struct em_option *option)
+{
+	char one[EM_OPTION_VALUE_SIZE], other[EM_OPTION_VALUE_SIZE];
+
+	em_option_format(option, (const char *)a + option->offset, one);
+	em_option_format(option, (const char *)b + option->offset, other);
+	return strcmp(one, other) == 0;
 }
 
 static void print_section(const struct em_config *config, const char *name, struct em_buf *out)

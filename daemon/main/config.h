@@ -14,10 +14,13 @@
  * Limits:   files of 1 MiB, lines of 1000 characters, EM_DRIVES_MAX drives.
  */
 #include <limits.h>
+#include <stdbool.h>
 #include "daemon/drives/drives.h"
 #include "lib/base/buf.h"
 
 #define EM_CONFIG_MESSAGE_SIZE 1024
+
+struct em_option;
 
 struct em_config {
 	char http_socket[108];
@@ -33,15 +36,22 @@ struct em_config {
 
 /*
  * file NULL: only the defaults. A main file that does not exist counts as empty unless must_exist,
- * for one that was named on the command line.
+ * for one that was named on the command line. A link to nothing is an error in either case.
  */
 int em_config_new(struct em_config **ret, const char *file, bool must_exist,
 		  char message[EM_CONFIG_MESSAGE_SIZE]);
 struct em_config *em_config_free(struct em_config *config);
 
-/* One option from the command line, under the same checks; not for the per-drive ones. */
+/*
+ * One option from the command line, under the same checks; not for the per-drive ones. name is how
+ * it was written there: the message begins with it.
+ */
 int em_config_set(struct em_config *config, const char *section, const char *key, const char *value,
-		  char message[EM_CONFIG_MESSAGE_SIZE]);
+		  const char *name, char message[EM_CONFIG_MESSAGE_SIZE]);
+
+/* True when both have the same value of this option. */
+bool em_config_same(const struct em_config *a, const struct em_config *b,
+		    const struct em_option *option);
 
 /* A file that says the same: every option, and what drives have of their own. */
 void em_config_print(const struct em_config *config, struct em_buf *out);

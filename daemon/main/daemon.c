@@ -14,6 +14,7 @@
 #include "daemon/drives/drives.h"
 #include "daemon/drives/history.h"
 #include "daemon/main/config.h"
+#include "daemon/main/options.h"
 #include "daemon/store/store.h"
 #include "daemon/web/web.h"
 #include "lib/base/cleanup.h"
@@ -29,7 +30,7 @@ EM_DEFINE_CLEANUP(struct em_config, em_config_free)
 
 struct daemon {
 	const struct em_daemon_options *options;
-	struct em_config *config;
+	struct em_config *config; /* of the start */
 	sd_event *event;
 	struct em_hub *hub;
 	struct em_event_log *events;
@@ -43,24 +44,20 @@ static int apply_options(struct em_config *config, const struct em_daemon_option
 			 char message[EM_CONFIG_MESSAGE_SIZE])
 {
 	const struct {
-		const char *section, *key, *value;
+		const char *name, *section, *key, *value;
 	} rows[] = {
-		{ "broker", "socket", options->broker_socket },
-		{ "http", "socket", options->socket },
-		{ "store", "directory", options->state_directory },
-		{ "log", "level", options->log_level },
+		{ "--broker-socket", "broker", "socket", options->broker_socket },
+		{ "--socket", "http", "socket", options->socket },
+		{ "--state-directory", "store", "directory", options->state_directory },
+		{ "--log-level", "log", "level", options->log_level },
 	};
+	int r = 0;
 
-	for (unsigned i = 0; i < EM_COUNT(rows); i++) {
-		int r = 0;
-
+	for (unsigned i = 0; r == 0 && i < EM_COUNT(rows); i++)
 		if (rows[i].value)
 			r = em_config_set(config, rows[i].section, rows[i].key, rows[i].value,
-					  message);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+					  rows[i].name, message);
+	return r;
 }
 
 static int load_config(const struct em_daemon_options *options, struct em_config **ret)
@@ -111,21 +108,12 @@ int em_daemon_print(const struct em_daemon_options *options)
 
 /* ---- signals ----------------------------------------------------------------------------- */
 
-static void warn_fixed(const struct em_config *before, const struct em_config *after)
+static void warn_fixed(const struct em_config *in_use, const struct em_config *wanted)
 {
-	if (strcmp(before->http_socket, after->http_socket) != 0 ||
-	    strcmp(before->http_listen, after->http_listen) != 0 ||
-	    strcmp(before->admin_group, after->admin_group) != 0 ||
-	    strcmp(before->https_listen, after->https_listen) != 0 ||
-	    strcmp(before->https_certificate, after->https_certificate) != 0 ||
-	    strcmp(before->https_key, after->https_key) != 0 ||
-	    strcmp(before->store_directory, after->store_directory) != 0 ||
-	    before->raw_keep_us != after->raw_keep_us ||
-	    before->events_keep_us != after->events_keep_us ||
-	    before->drives.pcie_only != after->drives.pcie_only ||
-	    strcmp(before->drives.broker_socket, after->drives.broker_socket) != 0)
-		em_warning("[http], [https], [store], [broker] and [drives] change with the next "
-			   "start only");
+	for (unsigned i = 0; i < em_option_count; i++)
+		if (em_options[i].restart && !em_config_same(in_use, wanted, &em_options[i]))
+			em_warning("[%s] %s was changed; it stays as it is until the next start",
+				   em_options[i].section, em_options[i].key);
 }
 
 /* Of the files that are in use: that they are other files needs a restart. */
@@ -137,25 +125,33 @@ static void reload_certificate(struct daemon *daemon)
 		em_warning("%s", message);
 }
 
+/* daemon->config stays: it is what the options that are read at start only have. */
+static int take_over(struct daemon *daemon, const struct em_config *config)
+{
+	int r = em_drives_reconfigure(daemon->drives, &config->drives);
+
+	if (r < 0) {
+		em_error("cannot change the intervals: %s", strerror(-r));
+		return r;
+	}
+	em_log_set_level(config->log_level);
+	warn_fixed(daemon->config, config);
+	return 0;
+}
+
 static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	struct daemon *daemon = userdata;
-	struct em_config *config = NULL;
+	em_cleanup(em_config_freep) struct em_config *config = NULL;
 	uint64_t now = 0;
 
 	(void)info;
 	sd_event_now(sd_event_source_get_event(source), CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
-	if (load_config(daemon->options, &config) < 0) {
+	if (load_config(daemon->options, &config) < 0 || take_over(daemon, config) < 0)
 		em_warning("the configuration in use is kept");
-	} else {
-		warn_fixed(daemon->config, config);
-		em_log_set_level(config->log_level);
-		em_drives_reconfigure(daemon->drives, &config->drives);
-		em_config_free(daemon->config);
-		daemon->config = config;
+	else
 		em_notice("configuration read again");
-	}
 	reload_certificate(daemon);
 	sd_notify(0, "READY=1");
 	return 0;
@@ -263,7 +259,9 @@ static int start_web(struct daemon *daemon)
 	config.tokens = tokens;
 	r = em_web_start(&daemon->web, &config, daemon->hub, daemon->store, &message);
 	if (r < 0)
-		em_error("cannot answer over HTTP: %s", message);
+		em_error("cannot answer over HTTP: %s ([http] socket=%s, listen=%s; [https] "
+			 "listen=%s)",
+			 message, from->http_socket, from->http_listen, from->https_listen);
 	return r;
 }
 

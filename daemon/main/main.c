@@ -45,7 +45,7 @@ static const char usage[] =
 	"      --broker-socket PATH  where ember-broker listens\n"
 	"      --socket PATH         unix socket to answer on\n"
 	"      --state-directory DIR where the history is kept\n"
-	"      --log-level LEVEL     error, warning, notice, info or debug\n"
+	"      --log-level LEVEL     " EM_LOG_LEVELS "\n"
 	"      --check-config        read the configuration, say what is wrong, and exit\n"
 	"      --print-config        read the configuration and print every option as it is\n"
 	"      --print-default-config\n"

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
 #include "daemon/main/config.h"
 #include "daemon/web/listen.h"
 #include "lib/base/cleanup.h"
+#include "lib/base/log.h"
 #include "lib/base/manual.h"
 #include "lib/base/parse.h"
 #include "lib/ipc/proto.h"
@@ -37,73 +37,75 @@ const unsigned em_option_section_count = EM_COUNT(em_option_sections);
 
 const struct em_option em_options[] = {
 	{ "http", "socket", EM_OPTION_PATH, PLACE(http_socket), 0, 0, "/run/ember/emberd.sock",
-	  "The unix socket of the REST API. Every local user may read from it." },
+	  "The unix socket of the REST API. Every local user may read from it.", true },
 	{ "http", "listen", EM_OPTION_LISTEN, PLACE(http_listen), 0, 0, "",
 	  "Also answer on this loopback address and port, such as 127.0.0.1:9980 or [::1]:9980. "
-	  "Empty: no TCP." },
+	  "Empty: no TCP.",
+	  true },
 	{ "http", "admin_group", EM_OPTION_NAME, PLACE(admin_group), 0, 0, "ember-admin",
 	  "Members of this group may change things over the unix socket, like root. Empty: only "
-	  "root." },
+	  "root.",
+	  true },
 	{ "https", "listen", EM_OPTION_NETWORK, PLACE(https_listen), 0, 0, "",
 	  "The address and port, such as 0.0.0.0:9443, [::]:9443 (IPv6 and IPv4) or "
-	  "192.0.2.7:9443. Empty: none." },
+	  "192.0.2.7:9443. Empty: none.",
+	  true },
 	{ "https", "certificate", EM_OPTION_PATH, PLACE(https_certificate), 0, 0,
 	  "/etc/ember/tls/cert.pem",
 	  "The certificate and those of its issuers, in PEM. The user ember must be able to read "
-	  "it. A reload reads it again." },
+	  "it. A reload reads the file again.",
+	  true },
 	{ "https", "key", EM_OPTION_PATH, PLACE(https_key), 0, 0, "/etc/ember/tls/key.pem",
 	  "The certificate's private key, in PEM. The user ember must be able to read it, and "
-	  "nobody else should." },
+	  "nobody else should.",
+	  true },
 	{ "store", "directory", EM_OPTION_PATH, PLACE(store_directory), 0, 0, "/var/lib/ember",
-	  "The directory of the database." },
+	  "The directory of the database.", true },
 	{ "store", "raw_keep", EM_OPTION_DURATION, PLACE(raw_keep_us), MIN, 3650 * DAY, "30d",
-	  "How long readings are kept." },
+	  "How long readings are kept.", true },
 	{ "store", "events_keep", EM_OPTION_DURATION, PLACE(events_keep_us), MIN, 3650 * DAY,
-	  "730d", "How long events are kept." },
+	  "730d", "How long events are kept.", true },
 	{ "broker", "socket", EM_OPTION_PATH, PLACE(drives.broker_socket), 0, 0, EM_IPC_SOCKET,
-	  "The unix socket of ember-broker. A change needs a restart." },
+	  "The unix socket of ember-broker.", true },
 	{ "broker", "answer_timeout", EM_OPTION_DURATION, PLACE(drives.answer_timeout_us),
 	  1000 * MS, HOUR, "60s",
 	  "A request that the broker leaves unanswered for so long means that the broker is not "
-	  "working: emberd connects anew. Longer than the broker's own patience with a drive." },
+	  "working: emberd connects anew. Longer than the broker's own patience with a drive.",
+	  false },
 	{ "drives", "transport", EM_OPTION_TRANSPORT, PLACE(drives.pcie_only), 0, 0, "all",
-	  "Drives of which transports: all, or pcie. A change needs a restart." },
+	  "Drives of which transports: all, or pcie.", true },
 	{ "poll", "smart_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SMART]), 10 * MS, 7 * DAY, "60s",
-	  "SMART and health information." },
+	  "SMART and health information.", false },
 	{ "poll", "selftest_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SELFTEST]), 10 * MS, 7 * DAY, "5min",
-	  "Device self-test log." },
+	  "Device self-test log.", false },
 	{ "poll", "firmware_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_FIRMWARE]), 10 * MS, 7 * DAY, "1h",
-	  "Firmware slots." },
+	  "Firmware slots.", false },
 	{ "poll", "identify_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_IDENTIFY_CTRL]), 10 * MS, 7 * DAY, "1h",
-	  "Identify: the controller, the list of namespaces, each namespace." },
+	  "Identify: the controller, the list of namespaces, each namespace.", false },
 	{ "poll", "errors_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_ERRORS]), 10 * MS, 7 * DAY, "1h",
-	  "Error log. It is also read as soon as the drive counts more errors." },
+	  "Error log. It is also read as soon as the drive counts more errors.", false },
 	{ "poll", "effects_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_EFFECTS]), 10 * MS, 7 * DAY, "24h",
-	  "Commands that the drive supports, and their effects." },
+	  "Commands that the drive supports, and their effects.", false },
 	{ "poll", "sanitize_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SANITIZE]), 10 * MS, 7 * DAY, "5min",
+<<<<<<< HEAD
 	  "Sanitize status. It is read at least every 30s while a sanitize goes on." },
 	{ "poll", "memblaze_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_MEMBLAZE]), 10 * MS, 7 * DAY, "5min",
 	  "Additional SMART of Memblaze drives, log page CAh." },
+=======
+	  "Sanitize status. It is read at least every 30s while a sanitize goes on.", false },
+>>>>>>> main
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
-	  "The least important messages that are logged: error, warning, notice, info or debug." },
+	  "The least important messages that are logged: " EM_LOG_LEVELS ".", false },
 };
 const unsigned em_option_count = EM_COUNT(em_options);
-
-static const struct {
-	const char *name;
-	int level;
-} levels[] = {
-	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
-	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
-};
 
 const struct em_option_section *em_option_section_find(const char *name)
 {
@@ -212,14 +214,11 @@ static int parse_duration(const struct em_option *option, const char *text, void
 
 static int parse_level(const char *text, void *target, char *reason)
 {
-	for (size_t i = 0; i < EM_COUNT(levels); i++) {
-		if (strcmp(levels[i].name, text) == 0) {
-			*(int *)target = levels[i].level;
-			return 0;
-		}
-	}
-	snprintf(reason, EM_OPTION_REASON_SIZE, "write error, warning, notice, info or debug");
-	return -EINVAL;
+	int r = em_log_level_find(text, target);
+
+	if (r < 0)
+		snprintf(reason, EM_OPTION_REASON_SIZE, "write " EM_LOG_LEVELS);
+	return r;
 }
 
 int em_option_parse(const struct em_option *option, const char *text, void *target,
@@ -243,14 +242,6 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 	return -EINVAL;
 }
 
-static const char *level_name(int level)
-{
-	for (size_t i = 0; i < EM_COUNT(levels); i++)
-		if (levels[i].level == level)
-			return levels[i].name;
-	return "";
-}
-
 void em_option_format(const struct em_option *option, const void *target,
 		      char buf[EM_OPTION_VALUE_SIZE])
 {
@@ -265,7 +256,7 @@ void em_option_format(const struct em_option *option, const void *target,
 		em_duration_format(buf, EM_OPTION_VALUE_SIZE, *(const uint64_t *)target);
 		break;
 	case EM_OPTION_LEVEL:
-		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", level_name(*(const int *)target));
+		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", em_log_level_name(*(const int *)target));
 		break;
 	case EM_OPTION_TRANSPORT:
 		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", *(const bool *)target ? "pcie" : "all");
@@ -273,15 +264,18 @@ void em_option_format(const struct em_option *option, const void *target,
 	}
 }
 
-static void add_range(struct em_buf *out, const struct em_option *option)
+/* What the row says beside its help. */
+static void add_rules(struct em_buf *out, const struct em_option *option)
 {
 	char least[64], most[64];
 
-	if (option->type != EM_OPTION_DURATION)
-		return;
-	em_duration_format(least, sizeof(least), option->min);
-	em_duration_format(most, sizeof(most), option->max);
-	em_buf_addf(out, " From %s to %s.", least, most);
+	if (option->type == EM_OPTION_DURATION) {
+		em_duration_format(least, sizeof(least), option->min);
+		em_duration_format(most, sizeof(most), option->max);
+		em_buf_addf(out, " From %s to %s.", least, most);
+	}
+	if (option->restart)
+		em_buf_adds(out, " A change needs a restart.");
 }
 
 static void add_option_comment(struct em_buf *out, const struct em_option *option)
@@ -290,7 +284,7 @@ static void add_option_comment(struct em_buf *out, const struct em_option *optio
 
 	em_buf_init(&text, 4096);
 	em_buf_adds(&text, option->help);
-	add_range(&text, option);
+	add_rules(&text, option);
 	if (!em_buf_failed(&text))
 		em_manual_comment(out, text.data);
 	em_buf_done(&text);
@@ -325,7 +319,7 @@ static void add_man_option(struct em_buf *out, const struct em_option *option)
 	em_manual_roff(out, option->value);
 	em_buf_addc(out, '\n');
 	em_manual_roff(out, option->help);
-	add_range(out, option);
+	add_rules(out, option);
 	em_buf_addc(out, '\n');
 }
 

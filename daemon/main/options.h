@@ -29,6 +29,7 @@ struct em_option {
 	uint64_t min, max;   /* EM_OPTION_DURATION */
 	const char *value;   /* default, as it would be written */
 	const char *help;
+	bool restart; /* read at start only; all others follow a reload */
 };
 
 struct em_option_section {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,6 +68,24 @@ int em_db_check_tables(const struct em_store_table *tables, unsigned count)
 	return 0;
 }
 
+/* "path: why". A path that leaves no room for the reason is shown by its end. */
+__attribute__((format(printf, 3, 4))) static void
+say(const char *path, char message[EM_DB_MESSAGE_SIZE], const char *format, ...)
+{
+	char why[EM_DB_MESSAGE_SIZE - 32];
+	size_t len = strlen(path), room;
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, sizeof(why), format, ap);
+	va_end(ap);
+	room = EM_DB_MESSAGE_SIZE - sizeof(": ") - strlen(why);
+	if (len <= room)
+		snprintf(message, EM_DB_MESSAGE_SIZE, "%s: %s", path, why);
+	else
+		snprintf(message, EM_DB_MESSAGE_SIZE, "...%s: %s", path + len - room + 3, why);
+}
+
 void em_db_explain(int err, const char *path, char message[EM_DB_MESSAGE_SIZE])
 {
 	const char *why;
@@ -93,7 +112,7 @@ void em_db_explain(int err, const char *path, char message[EM_DB_MESSAGE_SIZE])
 	default:
 		why = strerror(-err);
 	}
-	snprintf(message, EM_DB_MESSAGE_SIZE, "%s: %s", path, why);
+	say(path, message, "%s", why);
 }
 
 static int count_versions(const struct em_sql_migration *migrations)
@@ -118,15 +137,14 @@ static int read_version(struct em_db *db, int64_t *ret, char *message)
 	if (r < 0)
 		return r;
 	if (objects > 0) {
-		snprintf(message, EM_DB_MESSAGE_SIZE,
-			 "%s: this is no database of Ember; move it away", path);
+		say(path, message, "this is no database of Ember; move it away");
 		return -EPROTONOSUPPORT;
 	}
 	if (version > latest || version < 0) {
-		snprintf(message, EM_DB_MESSAGE_SIZE,
-			 "%s: its schema %lld is newer than %d, the newest that this Ember knows; "
-			 "install a newer Ember, or move the file away",
-			 path, (long long)version, latest);
+		say(path, message,
+		    "its schema %lld is newer than %d, the newest that this Ember knows; "
+		    "install a newer Ember, or move the file away",
+		    (long long)version, latest);
 		return -EPROTONOSUPPORT;
 	}
 	*ret = version;
@@ -166,24 +184,38 @@ static int sync_file(const char *path)
 	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
-/* The copy stands beside the file: ember.db.version-1. */
-static int keep_copy(struct em_db *db, int64_t version)
+static int copy_to(struct em_db *db, const char *path)
 {
 	em_cleanup(em_sql_finalizep) sqlite3_stmt *statement = NULL;
-	char path[PATH_MAX];
+	int r = em_sql_prepare(db->handle, em_sql_copy_to, NULL, NULL, &statement);
+
+	if (r < 0)
+		return r;
+	sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+	r = em_sql_errno_of(db->handle, sqlite3_step(statement));
+	return r < 0 ? r : sync_file(path);
+}
+
+/* The copy stands beside the file, ember.db.version-1; half of one would only fill the disk. */
+static int keep_copy(struct em_db *db, int64_t version)
+{
+	char path[PATH_MAX], part[PATH_MAX + 8];
 	int r;
 
 	if (snprintf(path, sizeof(path), "%s.version-%lld", db->about->path, (long long)version) >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
-	if (unlink(path) < 0 && errno != ENOENT)
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (unlink(part) < 0 && errno != ENOENT)
 		return -errno;
-	r = em_sql_prepare(db->handle, em_sql_copy_to, NULL, NULL, &statement);
+	r = copy_to(db, part);
+	if (r == 0 && rename(part, path) < 0)
+		r = -errno;
 	if (r < 0)
-		return r;
-	sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
-	r = em_sql_errno(sqlite3_step(statement));
-	return r < 0 ? r : sync_file(path);
+		unlink(part);
+	else
+		em_notice("%s gets a new schema; the file as it was is %s", db->about->path, path);
+	return r;
 }
 
 static int run_migration(sqlite3 *handle, const struct em_sql_migration *migration, int64_t version)
@@ -440,13 +472,19 @@ bool em_db_was_replaced(const struct em_db *db)
 	return is_other(&now, &db->wal);
 }
 
-struct em_db *em_db_abandon(struct em_db *db)
+int em_db_abandon(struct em_db *db)
 {
+	int code = SQLITE_OK;
+
 	if (lost_file(db))
 		sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	else
-		sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	return em_db_close(db);
+		code = sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_FULL, NULL,
+						 NULL);
+	if (em_sql_errno(code) == -EAGAIN)
+		return -EAGAIN;
+	em_db_close(db);
+	return code == SQLITE_OK ? 0 : 1;
 }
 
 static size_t count_broken(const char *path)
@@ -487,7 +525,7 @@ int em_db_set_aside(const char *path, char *ret_name)
 		return -ENAMETOOLONG;
 	for (size_t i = 0; r == 0 && i < EM_COUNT(suffixes); i++)
 		r = move_or_remove(path, ret_name, suffixes[i], keep);
-	return r;
+	return r == 0 && !keep ? 1 : r;
 }
 
 static int run(sqlite3_stmt *statement)

@@ -33,7 +33,10 @@ int em_db_open(struct em_db **ret, const struct em_db_description *description,
 struct em_db *em_db_close(struct em_db *db);
 EM_DEFINE_CLEANUP(struct em_db, em_db_close)
 
-/* Renames the file and its -wal and -shm; ret_name gets the new name (PATH_MAX bytes). */
+/*
+ * Renames the file and its -wal and -shm; ret_name gets the new name (PATH_MAX bytes). 1: there are
+ * BROKEN_MAX broken files already, and these three were removed.
+ */
 int em_db_set_aside(const char *path, char *ret_name);
 
 sqlite3 *em_db_handle(struct em_db *db);
@@ -42,8 +45,12 @@ sqlite3 *em_db_handle(struct em_db *db);
  * then no other connection sees.
  */
 bool em_db_was_replaced(const struct em_db *db);
-/* Closes one that was replaced: what only its -wal had goes home, but never into another file. */
-struct em_db *em_db_abandon(struct em_db *db);
+/*
+ * Closes one that was replaced. What only its -wal has goes home before, but never into another
+ * file. -EAGAIN: a reader or a writer is in the way of that, and it stays open; 1: it could not,
+ * and is lost.
+ */
+int em_db_abandon(struct em_db *db);
 
 int em_db_begin(struct em_db *db);
 int em_db_commit(struct em_db *db);

@@ -6,6 +6,7 @@
 #include "daemon/store/reader.h"
 #include "daemon/store/sql-text.h"
 #include "lib/base/buf.h"
+#include "lib/base/text.h"
 
 #define KINDS_SIZE_MAX 4096u
 
@@ -14,6 +15,7 @@ void em_store_column_text(char *dst, size_t size, sqlite3_stmt *statement, int c
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
 	snprintf(dst, size, "%s", text ? text : "");
+	em_text_mend(dst);
 }
 
 void em_store_event_row(struct em_event *ret, sqlite3_stmt *statement)

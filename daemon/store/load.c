@@ -19,7 +19,8 @@ static int load(struct em_store *store, const char *text, int64_t limit, row_fn 
 	if (r == 0)
 		r = em_store_reader_begin(reader, 0);
 	if (r == 0)
-		r = em_sql_prepare(reader->handle, text, NULL, NULL, &statement);
+		r = em_store_reader_errno(
+			reader, em_sql_prepare(reader->handle, text, NULL, NULL, &statement));
 	if (r == 0 && sqlite3_bind_parameter_count(statement) > 0)
 		sqlite3_bind_int64(statement, 1, limit);
 	while (r == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
@@ -40,9 +41,18 @@ static void copy_identity(struct em_store_drive *drive, sqlite3_stmt *statement,
 }
 
 struct drive_sink {
+	struct em_store *store;
 	em_store_drive_fn *fn;
 	void *userdata;
 };
+
+/* A new file in place of this one is to know the drives that are gone for long, too. */
+static void remember(struct em_store *store, const struct em_store_drive *drive)
+{
+	pthread_mutex_lock(&store->lock);
+	em_queue_remember_drive(&store->queue, drive);
+	pthread_mutex_unlock(&store->lock);
+}
 
 static int give_drive(void *userdata, sqlite3_stmt *statement)
 {
@@ -64,12 +74,13 @@ static int give_drive(void *userdata, sqlite3_stmt *statement)
 	drive.first_seen_us = sqlite3_column_int64(statement, column++);
 	drive.last_seen_us = sqlite3_column_int64(statement, column++);
 	drive.state_since_us = sqlite3_column_int64(statement, column++);
+	remember(sink->store, &drive);
 	return sink->fn(sink->userdata, &drive);
 }
 
 int em_store_load_drives(struct em_store *store, em_store_drive_fn *fn, void *userdata)
 {
-	struct drive_sink sink = { fn, userdata };
+	struct drive_sink sink = { store, fn, userdata };
 
 	return load(store, em_sql_drive_all, 0, give_drive, &sink);
 }

@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 
 #define PAGES_MAX	 32768u
+#define PAGE_BYTES_MAX	 (64u << 20)
 #define CAPABILITIES_MAX 4096u
 #define ROW_BYTES_MAX	 (1u << 20)
 
@@ -243,27 +244,39 @@ static struct em_queue_page **find_page(struct em_queue_batch *batch,
 	return p;
 }
 
+static void remove_page(struct em_queue_batch *batch, struct em_queue_page **place)
+{
+	struct em_queue_page *page = *place;
+
+	*place = page->next;
+	batch->page_count--;
+	batch->page_bytes -= page->len;
+	free(page);
+}
+
+static void drop_oldest_pages(struct em_queue *queue)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+
+	while (waiting->page_count > PAGES_MAX || waiting->page_bytes > PAGE_BYTES_MAX) {
+		remove_page(waiting, &waiting->pages);
+		queue->dropped++;
+	}
+}
+
 /* The new bytes take the place of those of the same page that still wait. */
 static void add_page(struct em_queue *queue, struct em_queue_page *page)
 {
 	struct em_queue_batch *waiting = &queue->waiting;
-	struct em_queue_page **place = find_page(waiting, page), *old = *place;
+	struct em_queue_page **place = find_page(waiting, page);
 
-	page->next = old ? old->next : NULL;
+	if (*place)
+		remove_page(waiting, place);
+	page->next = *place;
 	*place = page;
-	if (!page->next)
-		waiting->last_page = page;
-	if (old)
-		free(old);
-	else
-		waiting->page_count++;
-	if (waiting->page_count > PAGES_MAX) {
-		old = waiting->pages;
-		waiting->pages = old->next;
-		waiting->page_count--;
-		queue->dropped++;
-		free(old);
-	}
+	waiting->page_count++;
+	waiting->page_bytes += page->len;
+	drop_oldest_pages(queue);
 }
 
 int em_queue_put_page(struct em_queue *queue, const char *drive, const char *name, uint32_t nsid,
@@ -290,26 +303,62 @@ int em_queue_put_page(struct em_queue *queue, const char *drive, const char *nam
 	return 0;
 }
 
-int em_queue_put_drive(struct em_queue *queue, const struct em_store_drive *drive)
+static struct em_queue_drive **find_drive(struct em_queue *queue, const char *id)
 {
 	struct em_queue_drive **p = &queue->waiting.drives;
 
-	if (!is_drive_id(drive->id) || drive->identity_len > sizeof(drive->identity))
-		return -EINVAL;
-	while (*p && strcmp((*p)->drive.id, drive->id) != 0)
+	while (*p && strcmp((*p)->drive.id, id) != 0)
 		p = &(*p)->next;
-	if (!*p) {
-		if (queue->drive_count >= EM_QUEUE_DRIVES_MAX)
-			return -ENOBUFS;
-		*p = calloc(1, sizeof(**p));
-		if (!*p)
-			return -ENOMEM;
-		queue->drive_count++;
-	}
-	(*p)->drive = *drive;
-	(*p)->waiting = true;
+	return p;
+}
+
+static int add_drive(struct em_queue *queue, struct em_queue_drive **place)
+{
+	if (queue->drive_count >= EM_QUEUE_DRIVES_MAX)
+		return -ENOBUFS;
+	*place = calloc(1, sizeof(**place));
+	if (!*place)
+		return -ENOMEM;
+	queue->drive_count++;
+	return 0;
+}
+
+static bool is_drive(const struct em_store_drive *drive)
+{
+	return is_drive_id(drive->id) && drive->identity_len <= sizeof(drive->identity);
+}
+
+int em_queue_put_drive(struct em_queue *queue, const struct em_store_drive *drive)
+{
+	struct em_queue_drive **place;
+	int r;
+
+	if (!is_drive(drive))
+		return -EINVAL;
+	place = find_drive(queue, drive->id);
+	r = *place ? 0 : add_drive(queue, place);
+	if (r < 0)
+		return r;
+	(*place)->drive = *drive;
+	(*place)->waiting = true;
 	queue->drives_waiting = true;
 	return 0;
+}
+
+int em_queue_remember_drive(struct em_queue *queue, const struct em_store_drive *drive)
+{
+	struct em_queue_drive **place;
+	int r;
+
+	if (!is_drive(drive))
+		return -EINVAL;
+	place = find_drive(queue, drive->id);
+	if (*place || queue->drive_count >= EM_QUEUE_DRIVES_MAX / 2)
+		return 0;
+	r = add_drive(queue, place);
+	if (r == 0)
+		(*place)->drive = *drive;
+	return r;
 }
 
 static void drop_oldest_events(struct em_queue *queue)
@@ -464,18 +513,25 @@ static void return_rows(struct em_queue *queue, struct em_queue_batch *batch)
 	drop_oldest_rows(queue);
 }
 
+/* Looks for the few that came since among the many, and not the other way round. */
 static void return_pages(struct em_queue *queue, struct em_queue_batch *batch)
 {
-	struct em_queue_page *page;
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_page **end = &batch->pages;
 
-	while ((page = batch->pages)) {
-		batch->pages = page->next;
-		page->next = NULL;
-		if (*find_page(&queue->waiting, page))
-			free(page);
-		else
-			add_page(queue, page);
+	for (struct em_queue_page *newer = waiting->pages; newer; newer = newer->next) {
+		struct em_queue_page **place = find_page(batch, newer);
+
+		if (*place)
+			remove_page(batch, place);
 	}
+	while (*end)
+		end = &(*end)->next;
+	*end = waiting->pages;
+	waiting->pages = em_steal(batch->pages);
+	waiting->page_count += batch->page_count;
+	waiting->page_bytes += batch->page_bytes;
+	drop_oldest_pages(queue);
 }
 
 static void return_drives(struct em_queue *queue, struct em_queue_batch *batch)

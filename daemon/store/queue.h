@@ -8,10 +8,11 @@
  * Owns:     its items; drives are remembered after they were written, so that a new file gets them.
  * Threads:  none of its own; the store's mutex guards it.
  * Blocking: never.
- * Errors:   -ENOMEM, -E2BIG, -EINVAL.
- * Limits:   max rows, PAGES_MAX pages and CAPABILITIES_MAX capabilities (queue.c),
- *           EM_STORE_EVENTS_MAX events, EM_QUEUE_DRIVES_MAX drives; the oldest of its kind makes
- *           room and is counted, but for drives.
+ * Errors:   -ENOMEM, -E2BIG, -EINVAL; -ENOBUFS for one drive more than EM_QUEUE_DRIVES_MAX.
+ * Limits:   max rows, PAGES_MAX pages of PAGE_BYTES_MAX in all and CAPABILITIES_MAX capabilities
+ *           (queue.c), EM_STORE_EVENTS_MAX events, EM_QUEUE_DRIVES_MAX drives; what has waited
+ *           longest of its kind makes room and is counted, but for drives. A batch that was taken
+ *           does not count before it is returned.
  */
 #include "daemon/store/store.h"
 
@@ -64,11 +65,11 @@ struct em_queue_capability {
 /* What the writer takes out at once. */
 struct em_queue_batch {
 	struct em_queue_row *rows, *last_row;
-	struct em_queue_page *pages, *last_page;
+	struct em_queue_page *pages;
 	struct em_queue_drive *drives; /* copies */
 	struct em_queue_event *events, *last_event;
 	struct em_queue_capability *capabilities;
-	uint64_t row_count, page_count, event_count, capability_count;
+	uint64_t row_count, page_count, page_bytes, event_count, capability_count;
 };
 
 struct em_queue {
@@ -88,6 +89,11 @@ int em_queue_put_row(struct em_queue *queue, unsigned table, const char *drive, 
 int em_queue_put_page(struct em_queue *queue, const char *drive, const char *page, uint32_t nsid,
 		      int64_t at_us, const void *data, size_t len);
 int em_queue_put_drive(struct em_queue *queue, const struct em_store_drive *drive);
+/*
+ * One that the file has already, for em_queue_repeat_drives(). Nothing happens when it is known
+ * better, or when half of the room is taken: the other half is for those that are put.
+ */
+int em_queue_remember_drive(struct em_queue *queue, const struct em_store_drive *drive);
 /* -EINVAL also for an id that is not greater than the last. */
 int em_queue_put_event(struct em_queue *queue, const struct em_event *event);
 int em_queue_put_capability(struct em_queue *queue, const struct em_store_capability *capability,

@@ -50,6 +50,7 @@ struct em_store_reader *em_store_reader_close(struct em_store_reader *reader)
 	free(reader);
 	return NULL;
 }
+
 static int connect_reader(struct em_store_reader *reader)
 {
 	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;

@@ -175,6 +175,8 @@ static int prune_readings(struct em_retention *retention, sqlite3 *db,
 			  const struct em_store_table *tables, unsigned table_count,
 			  int64_t real_us)
 {
+	unsigned seen = 0;
+
 	while (retention->table < table_count) {
 		const char *table = tables[retention->table].name;
 		int64_t newest;
@@ -197,6 +199,8 @@ static int prune_readings(struct em_retention *retention, sqlite3 *db,
 			retention->nsid--; /* the same series once more */
 			return 1;
 		}
+		if (++seen == EM_RETENTION_SERIES)
+			return 1;
 	}
 	return 0;
 }

@@ -11,12 +11,14 @@
  * Events are one series, by id: the newest always stays, so that no id is given twice.
  *
  * Owns:     nothing but its own state. Threads: the writer's. Blocking: on the disk.
- * Errors:   as em_sql_errno(). Limits: EM_RETENTION_ROWS rows per step.
+ * Errors:   as em_sql_errno(). Limits: EM_RETENTION_ROWS rows and EM_RETENTION_SERIES series per
+ * step.
  */
 #include "daemon/store/sql.h"
 #include "daemon/store/store.h"
 
 #define EM_RETENTION_ROWS      500
+#define EM_RETENTION_SERIES    256
 #define EM_RETENTION_KEY_SIZE  256
 #define EM_RETENTION_STEADY_US UINT64_C(86400000000)
 

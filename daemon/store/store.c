@@ -12,7 +12,7 @@
 /* Outlives the store that could not be opened. */
 static _Thread_local char open_message[EM_DB_MESSAGE_SIZE];
 
-static struct em_store *store_free(struct em_store *store)
+struct em_store *em_store_free(struct em_store *store)
 {
 	em_db_close(store->db);
 	em_queue_done(&store->queue);
@@ -22,7 +22,7 @@ static struct em_store *store_free(struct em_store *store)
 	free(store);
 	return NULL;
 }
-EM_DEFINE_CLEANUP(struct em_store, store_free)
+EM_DEFINE_CLEANUP(struct em_store, em_store_free)
 
 static struct em_store *store_new(const struct em_store_config *config)
 {
@@ -94,7 +94,7 @@ static int start_thread(struct em_store *store)
 int em_store_open(struct em_store **ret, const struct em_store_config *config,
 		  const char **ret_message)
 {
-	em_cleanup(store_freep) struct em_store *store = store_new(config);
+	em_cleanup(em_store_freep) struct em_store *store = store_new(config);
 	int r;
 
 	if (ret_message)
@@ -120,115 +120,145 @@ int em_store_open(struct em_store **ret, const struct em_store_config *config,
 	return 0;
 }
 
+static uint64_t count_waiting(const struct em_queue *queue)
+{
+	const struct em_queue_batch *waiting = &queue->waiting;
+	uint64_t count = waiting->row_count + waiting->page_count + waiting->event_count +
+			 waiting->capability_count;
+
+	if (queue->drives_waiting)
+		for (const struct em_queue_drive *d = waiting->drives; d; d = d->next)
+			count += d->waiting;
+	return count;
+}
+
+/* Waits for the writer until the grace is over, and for a write that is out a second more. */
+static bool wait_for_end(struct em_store *store, uint64_t until_us)
+{
+	store->stopping = true;
+	store->stop_at_us = until_us;
+	pthread_cond_broadcast(&store->wake);
+	while (!store->done && em_monotonic_us() < until_us + EM_US_PER_SEC)
+		em_store_wait(store, &store->progress, until_us + EM_US_PER_SEC);
+	if (store->done)
+		return true;
+	/* It is inside a write to a disk that does not answer: it keeps what it uses. */
+	store->abandoned = true;
+	while (store->showing)
+		em_store_wait(store, &store->progress, em_monotonic_us() + EM_US_PER_SEC);
+	return false;
+}
+
 struct em_store *em_store_close(struct em_store *store, uint64_t grace_us)
 {
-	uint64_t until = em_monotonic_us() + grace_us;
-	bool done;
+	pthread_t thread;
 	uint64_t lost;
+	bool done;
 
 	if (!store)
 		return NULL;
+	thread = store->thread;
 	pthread_mutex_lock(&store->lock);
-	store->stopping = true;
-	store->stop_at_us = until;
-	pthread_cond_broadcast(&store->wake);
-	while (!store->done && em_monotonic_us() < until + EM_US_PER_SEC)
-		em_store_wait(store, &store->progress, until + EM_US_PER_SEC);
-	done = store->done;
-	lost = store->queue.waiting.row_count + store->queue.waiting.event_count + store->in_flight;
-	pthread_mutex_unlock(&store->lock);
+	done = wait_for_end(store, em_monotonic_us() + grace_us);
+	lost = count_waiting(&store->queue) + store->in_flight;
 	if (lost > 0)
-		em_error("%llu rows of history and events could not be written before the end: %s",
+		em_error("%llu rows of history could not be written before the end: %s",
 			 (unsigned long long)lost, store->path);
+	pthread_mutex_unlock(&store->lock);
 	if (!done) {
-		/* It is inside a write to a disk that does not answer: leave it what it uses. */
-		pthread_detach(store->thread);
+		pthread_detach(thread);
 		return NULL;
 	}
-	pthread_join(store->thread, NULL);
-	return store_free(store);
+	pthread_join(thread, NULL);
+	return em_store_free(store);
+}
+
+uint64_t em_store_count_lost(const struct em_store *store)
+{
+	return store->queue.dropped + store->refused;
+}
+
+bool em_store_starts_losing(struct em_store *store)
+{
+	if (store->losing || em_store_count_lost(store) == store->lost_told)
+		return false;
+	store->losing = true;
+	return true;
+}
+
+void em_store_log_losing(void)
+{
+	em_error("rows of history are lost: too many wait for the disk, or there is no room for "
+		 "them in memory");
 }
 
 /* With the lock held: lets the writer know, and gives the lock back. */
-static int finish_put(struct em_store *store, int r, uint64_t dropped_before)
+static int finish_put(struct em_store *store, int r)
 {
-	bool first_loss = dropped_before == 0 && store->queue.dropped > 0;
+	bool losing;
 
 	if (r == 0) {
 		store->puts++;
 		pthread_cond_signal(&store->wake);
+	} else {
+		store->refused++;
 	}
+	losing = em_store_starts_losing(store);
 	pthread_mutex_unlock(&store->lock);
-	if (first_loss)
-		em_error("history cannot be written for so long that the oldest rows are lost");
+	if (losing)
+		em_store_log_losing();
 	return r;
 }
 
 int em_store_put_row(struct em_store *store, unsigned table, const char *drive_id, uint32_t nsid,
 		     int64_t at_us, const struct em_store_cell *cells)
 {
-	uint64_t dropped;
 	int r;
 
 	if (table >= store->about.table_count)
 		return -EINVAL;
 	pthread_mutex_lock(&store->lock);
-	dropped = store->queue.dropped;
 	r = em_queue_put_row(&store->queue, table, drive_id, nsid, at_us, cells,
 			     store->about.tables[table].column_count);
-	return finish_put(store, r, dropped);
+	return finish_put(store, r);
 }
 
 int em_store_put_page(struct em_store *store, const char *drive_id, const char *page, uint32_t nsid,
 		      int64_t at_us, const void *data, size_t len)
 {
-	uint64_t dropped;
 	int r;
 
 	pthread_mutex_lock(&store->lock);
-	dropped = store->queue.dropped;
 	r = em_queue_put_page(&store->queue, drive_id, page, nsid, at_us, data, len);
-	return finish_put(store, r, dropped);
+	return finish_put(store, r);
 }
 
 int em_store_put_drive(struct em_store *store, const struct em_store_drive *drive)
 {
-	uint64_t dropped;
 	int r;
 
 	pthread_mutex_lock(&store->lock);
-	dropped = store->queue.dropped;
 	r = em_queue_put_drive(&store->queue, drive);
-	return finish_put(store, r, dropped);
+	return finish_put(store, r);
 }
 
 int em_store_put_event(struct em_store *store, const struct em_event *event)
 {
-	uint64_t dropped;
 	int r;
 
 	pthread_mutex_lock(&store->lock);
-	dropped = store->queue.dropped;
 	r = em_queue_put_event(&store->queue, event);
-	return finish_put(store, r, dropped);
+	return finish_put(store, r);
 }
 
 int em_store_put_capability(struct em_store *store, const struct em_store_capability *capability,
 			    bool remove)
 {
-	uint64_t dropped;
 	int r;
 
 	pthread_mutex_lock(&store->lock);
-	dropped = store->queue.dropped;
 	r = em_queue_put_capability(&store->queue, capability, remove);
-	return finish_put(store, r, dropped);
-}
-
-/* What can never come to the disk any more, put by anyone. */
-static uint64_t count_lost(const struct em_store *store)
-{
-	return store->queue.dropped + store->refused;
+	return finish_put(store, r);
 }
 
 int em_store_flush(struct em_store *store, uint64_t deadline_us)
@@ -239,9 +269,9 @@ int em_store_flush(struct em_store *store, uint64_t deadline_us)
 	pthread_mutex_lock(&store->lock);
 	wanted = store->puts;
 	failures = store->failures;
-	lost = count_lost(store);
+	lost = em_store_count_lost(store);
 	while (r == 1) {
-		if (count_lost(store) != lost)
+		if (em_store_count_lost(store) != lost)
 			r = -EAGAIN;
 		else if (store->puts_safe >= wanted)
 			r = 0;
@@ -256,18 +286,6 @@ int em_store_flush(struct em_store *store, uint64_t deadline_us)
 	return r;
 }
 
-static uint64_t count_waiting(const struct em_queue *queue)
-{
-	const struct em_queue_batch *waiting = &queue->waiting;
-	uint64_t count = waiting->row_count + waiting->page_count + waiting->event_count +
-			 waiting->capability_count;
-
-	if (queue->drives_waiting)
-		for (const struct em_queue_drive *d = waiting->drives; d; d = d->next)
-			count += d->waiting;
-	return count;
-}
-
 void em_store_get_status(struct em_store *store, struct em_store_status *ret)
 {
 	pthread_mutex_lock(&store->lock);
@@ -275,7 +293,7 @@ void em_store_get_status(struct em_store *store, struct em_store_status *ret)
 		.ok = store->ok,
 		.queued = count_waiting(&store->queue) + store->in_flight,
 		.written = store->written,
-		.dropped = count_lost(store),
+		.dropped = em_store_count_lost(store),
 	};
 	memcpy(ret->detail, store->detail, sizeof(ret->detail));
 	pthread_mutex_unlock(&store->lock);

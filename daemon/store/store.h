@@ -8,16 +8,19 @@
  * integer where it fits into 63 bits, else decimal text. Times are microseconds since 1970, UTC.
  *
  * Owns:     the writer thread, the database connection, the queue. Rows put are copied. Borrows
- *           the description of the tables, which must outlive it (em_history_tables() does);
- *           readers are closed before the store.
+ *           the description of the tables, which must outlive it and a write that close gave up
+ *           (em_history_tables() does); readers are closed before the store.
  * Threads:  put functions and status from any thread; a reader belongs to the thread that opened
  *           it.
  * Blocking: put never blocks on the disk. open and close do. Readers wait at most their deadline.
  * Errors:   0 or -errno; a database that cannot be written does not fail put(): rows wait in the
  *           queue, the oldest are dropped above EM_STORE_QUEUE_MAX and counted, and status() says
- *           so. A broken file is set aside (name + ".broken-<time>") and a new one is made; a file
- *           of a newer schema is refused by open with -EPROTONOSUPPORT and left alone.
- * Limits:   EM_STORE_QUEUE_MAX rows wait; raw rows are kept for raw_keep_us, pruned in small steps.
+ *           so. A put that fails is counted, too, and losses are logged: a caller need not look. A
+ *           broken file is set aside (name + ".broken-<time>"; the ninth is removed) and a new one
+ *           is made; a file of a newer schema is refused by open with -EPROTONOSUPPORT and left
+ *           alone.
+ * Limits:   EM_STORE_QUEUE_MAX rows wait, and as many may be on their way to the disk; pages and
+ *           drives as queue.h says; raw rows are kept for raw_keep_us, pruned in small steps.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,7 +68,8 @@ struct em_store_capability {
 
 /*
  * Events with ids up to id were committed, or a write has failed and they wait in memory with the
- * rest: they may be shown. On the writer thread, without locks; must not block.
+ * rest: they may be shown. On the writer thread, without locks; must not block. Never again after
+ * em_store_close().
  */
 typedef void em_store_settled_fn(void *userdata, int64_t id);
 
@@ -95,7 +99,10 @@ struct em_store;
 /* On failure *ret_message (may be NULL) is a static or store-owned sentence for people. */
 int em_store_open(struct em_store **ret, const struct em_store_config *config,
 		  const char **ret_message);
-/* Writes what is queued (waiting at most grace_us), stops the thread, closes. */
+/*
+ * Writes what is queued for at most grace_us, stops the thread, closes. A write that is out then
+ * gets a second more and is left to itself. What could not be written is logged.
+ */
 struct em_store *em_store_close(struct em_store *store, uint64_t grace_us);
 
 /* One row of a history table (index into config.tables). cells has that table's column_count. */
@@ -122,13 +129,17 @@ int em_store_flush(struct em_store *store, uint64_t deadline_us);
 struct em_store_status {
 	bool ok;	  /* the last write succeeded, or nothing was written yet */
 	char detail[200]; /* why not, for people */
-	uint64_t queued;  /* rows (readings, pages, drives) waiting */
-	uint64_t written; /* rows since start */
-	uint64_t dropped; /* rows lost since start */
+	/* Rows of all kinds: readings, pages, drives, events, capabilities. */
+	uint64_t queued;  /* waiting or on their way to the disk */
+	uint64_t written; /* since start */
+	uint64_t dropped; /* lost since start */
 };
 void em_store_get_status(struct em_store *store, struct em_store_status *ret);
 
-/* At start, before the loop: calls back for each known drive / last page. Stops on non-zero. */
+/*
+ * At start, before the loop: calls back for each known drive / last page. Stops on non-zero.
+ * -EAGAIN unavailable now, -ENOMEM, else what the callback returned.
+ */
 typedef int em_store_drive_fn(void *userdata, const struct em_store_drive *drive);
 typedef int em_store_page_fn(void *userdata, const char *drive_id, const char *page, uint32_t nsid,
 			     int64_t at_us, const uint8_t *data, size_t len);

@@ -6,6 +6,7 @@
 #include "daemon/store/internal.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/text.h"
 
 #define RETRY_US      (500 * EM_US_PER_MS)
 #define LAST_RETRY_US (50 * EM_US_PER_MS) /* while closing */
@@ -30,13 +31,26 @@ void em_store_wait(struct em_store *store, pthread_cond_t *condition, uint64_t u
 	pthread_cond_timedwait(condition, &store->lock, &at);
 }
 
+/* False when the store was closed: then there is nobody to show anything to. */
+static bool set_showing(struct em_store *store, bool showing)
+{
+	pthread_mutex_lock(&store->lock);
+	store->showing = showing && !store->abandoned;
+	showing = store->showing;
+	pthread_cond_broadcast(&store->progress);
+	pthread_mutex_unlock(&store->lock);
+	return showing;
+}
+
 static void show_events(struct em_store *store, int64_t id)
 {
 	if (id <= store->event_settled)
 		return;
 	store->event_settled = id;
-	if (store->settled_fn)
-		store->settled_fn(store->settled_userdata, id);
+	if (!store->settled_fn || !set_showing(store, true))
+		return;
+	store->settled_fn(store->settled_userdata, id);
+	set_showing(store, false);
 }
 
 /* Events cannot get to the disk now: those that wait may be shown. */
@@ -53,20 +67,37 @@ static void note_failure(struct em_store *store)
 	show_events(store, id);
 }
 
+/* With the lock: how many were lost that the log does not know of. */
+static uint64_t end_losing(struct em_store *store)
+{
+	uint64_t lost = em_store_count_lost(store);
+	uint64_t news = lost - store->lost_told;
+
+	store->lost_told = lost;
+	store->losing = false;
+	return news;
+}
+
 /* Only a change is logged. */
 static void report(struct em_store *store, int r, const char *message)
 {
+	uint64_t lost = 0;
 	bool was_ok;
 
 	pthread_mutex_lock(&store->lock);
 	was_ok = store->ok;
 	store->ok = r == 0;
 	snprintf(store->detail, sizeof(store->detail), "%s", r == 0 ? "" : message);
+	em_text_mend(store->detail);
+	if (r == 0)
+		lost = end_losing(store);
 	pthread_mutex_unlock(&store->lock);
 	if (was_ok && r < 0)
 		em_warning("history waits in memory: %s", message);
 	else if (!was_ok && r == 0)
 		em_notice("history is written again: %s", store->path);
+	if (lost > 0)
+		em_error("%llu rows of history were lost", (unsigned long long)lost);
 }
 
 static void report_failure(struct em_store *store, int r)
@@ -91,7 +122,12 @@ static int set_aside(struct em_store *store)
 	r = em_db_set_aside(store->path, name);
 	if (r < 0)
 		return r;
-	em_error("%s was broken; it is %s now and a new one is made", store->path, name);
+	if (r > 0)
+		em_error("%s was broken and is removed, since enough broken ones are kept; a new "
+			 "one is made",
+			 store->path);
+	else
+		em_error("%s was broken; it is %s now and a new one is made", store->path, name);
 	return 0;
 }
 
@@ -127,18 +163,40 @@ static bool is_suspect(struct em_store *store)
 	return true;
 }
 
+/* What is in a -wal that was taken away is nowhere else: it is held on to until it is at home. */
+static int abandon(struct em_store *store)
+{
+	int r = em_db_abandon(store->db);
+
+	if (r < 0) {
+		report(store, r,
+		       EM_STORE_FILE
+		       "-wal was taken away, and another program is in the way of saving "
+		       "what was in it; end that program");
+		note_failure(store);
+		return r;
+	}
+	store->db = NULL;
+	if (r > 0)
+		em_error("%s: its -wal was taken away, and what was in it is lost", store->path);
+	else
+		em_warning("%s or its -wal was taken away, cut or replaced; it is opened anew",
+			   store->path);
+	return 0;
+}
+
 int em_store_writer_open(struct em_store *store)
 {
 	char message[EM_DB_MESSAGE_SIZE];
 	struct em_db *db = NULL;
-	int r;
+	int r = 0;
 
 	if (store->db && em_db_was_replaced(store->db))
-		store->db = em_db_abandon(store->db);
+		r = abandon(store);
 	else if (store->db && is_suspect(store))
 		store->db = em_db_close(store->db);
-	if (store->db)
-		return 0;
+	if (r < 0 || store->db)
+		return r;
 	r = em_db_open(&db, &store->about, message);
 	if (r == -EUCLEAN && set_aside(store) == 0)
 		r = em_db_open(&db, &store->about, message);
@@ -151,22 +209,27 @@ int em_store_writer_open(struct em_store *store)
 	return 0;
 }
 
-static void refuse(struct em_store *store, const char *drive, const char *what)
-{
-	pthread_mutex_lock(&store->lock);
-	store->refused++;
-	pthread_mutex_unlock(&store->lock);
-	em_log(LOG_ERR, &(struct em_log_fields){ .drive = drive },
-	       "a row of %s cannot be stored and was left out", what);
-}
-
-/* What can never be written is left out, so that it does not hold up the rest. */
+/*
+ * What can never be written is left out, so that it does not hold up the rest. It counts when the
+ * rest is written: a batch may be tried many times.
+ */
 static int left_out(struct em_store *store, int r, const char *drive, const char *what)
 {
 	if (r != -EINVAL)
 		return r;
-	refuse(store, drive, what);
+	if (store->left_out.count++ == 0) {
+		store->left_out.what = what;
+		snprintf(store->left_out.drive, sizeof(store->left_out.drive), "%s", drive);
+	}
 	return 0;
+}
+
+static void log_left_out(struct em_store *store)
+{
+	if (store->left_out.count > 0)
+		em_log(LOG_ERR, &(struct em_log_fields){ .drive = store->left_out.drive },
+		       "%llu rows cannot be stored and were left out, the first one of %s",
+		       (unsigned long long)store->left_out.count, store->left_out.what);
 }
 
 static int write_readings(struct em_store *store, const struct em_queue_batch *batch)
@@ -198,6 +261,7 @@ static int write_batch(struct em_store *store, const struct em_queue_batch *batc
 {
 	int r = em_db_begin(store->db);
 
+	store->left_out.count = 0;
 	if (r == 0)
 		r = write_items(store, batch);
 	if (r == 0)
@@ -221,20 +285,28 @@ static uint64_t count_items(const struct em_queue_batch *batch)
 static void end_batch(struct em_store *store, struct em_queue_batch *batch, int r, uint64_t puts)
 {
 	int64_t event_id = batch->events ? batch->last_event->event.id : 0;
+	bool losing;
 
 	pthread_mutex_lock(&store->lock);
 	if (r == 0) {
-		store->written += store->in_flight;
+		store->written += store->in_flight - store->left_out.count;
+		store->refused += store->left_out.count;
+		store->lost_told += store->left_out.count;
 		store->puts_safe = puts;
 		pthread_cond_broadcast(&store->progress);
 	} else {
 		em_queue_return(&store->queue, batch);
 	}
 	store->in_flight = 0;
+	losing = em_store_starts_losing(store);
 	pthread_mutex_unlock(&store->lock);
 	em_queue_batch_done(batch);
-	if (r == 0)
-		show_events(store, event_id);
+	if (losing)
+		em_store_log_losing();
+	if (r < 0)
+		return;
+	log_left_out(store);
+	show_events(store, event_id);
 }
 
 static int write_waiting(struct em_store *store)
@@ -361,13 +433,17 @@ static bool wait_for_work(struct em_store *store)
 void *em_store_writer_main(void *userdata)
 {
 	struct em_store *store = userdata;
+	bool abandoned;
 
 	while (wait_for_work(store))
 		work(store);
 	store->db = em_db_close(store->db);
 	pthread_mutex_lock(&store->lock);
 	store->done = true;
+	abandoned = store->abandoned;
 	pthread_cond_broadcast(&store->progress);
 	pthread_mutex_unlock(&store->lock);
+	if (abandoned)
+		em_store_free(store);
 	return NULL;
 }

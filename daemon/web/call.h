@@ -52,6 +52,7 @@ struct em_context {
 	struct em_event_log *events; /* NULL: none */
 	struct em_orders *orders;    /* NULL: none */
 	struct em_tokens *tokens;    /* NULL: none */
+	const char *tokens_trouble;  /* why there are none, though there should be; NULL */
 	const char *version;
 	int64_t started_us; /* real time */
 	uint64_t started_mono_us;

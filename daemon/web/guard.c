@@ -13,12 +13,15 @@
 /* How late a deadline may be kept; the price of not sorting connections. */
 #define ROUND_MS 250
 
+#define NEWCOMERS_SHARE 4 /* a quarter */
+
 struct em_guarded {
 	LIST_ENTRY(em_guarded) link;
 	TAILQ_ENTRY(em_guarded) list_link;
 	struct em_guard_list *list; /* of its group; NULL = shut down */
 	struct em_guard_group *group;
 	int fd;
+	bool known;
 	uint64_t address;
 	uint64_t deadline_us;
 };
@@ -35,6 +38,7 @@ void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned ad
 {
 	*group = (struct em_guard_group){ .max = max, .address_max = address_max };
 	TAILQ_INIT(&group->asking);
+	TAILQ_INIT(&group->known);
 	TAILQ_INIT(&group->answered);
 }
 
@@ -52,7 +56,6 @@ static void shut(struct em_guarded *g)
 {
 	shutdown(g->fd, SHUT_RDWR);
 	move_to(g, NULL);
-	g->group->open--;
 }
 
 static void shut_expired(struct em_guard *guard)
@@ -156,37 +159,35 @@ static struct em_guarded *find_oldest(struct em_guard_list *list, const uint64_t
 	return NULL;
 }
 
-static void shut_oldest(struct em_guard_group *group, const uint64_t *address)
-{
-	struct em_guarded *g = find_oldest(&group->asking, address);
-
-	if (!g)
-		g = find_oldest(&group->answered, address);
-	if (g)
-		shut(g);
-}
-
-static unsigned count_address(const struct em_guard_list *list, uint64_t address)
+/* Of a list, or of that address in it. */
+static unsigned count(const struct em_guard_list *list, const uint64_t *address)
 {
 	const struct em_guarded *g;
-	unsigned count = 0;
+	unsigned n = 0;
 
 	TAILQ_FOREACH(g, list, list_link)
 	{
-		count += g->address == address;
+		n += !address || g->address == *address;
 	}
-	return count;
+	return n;
 }
 
-/* Before one of that address comes in. */
-static void make_room(struct em_guard_group *group, uint64_t address)
+/* Leaves less than max, of all or of that address. */
+static void make_room(struct em_guard_group *group, unsigned max, const uint64_t *address)
 {
-	if (group->address_max &&
-	    count_address(&group->asking, address) + count_address(&group->answered, address) >=
-		    group->address_max)
-		shut_oldest(group, &address);
-	if (group->open >= group->max)
-		shut_oldest(group, NULL);
+	unsigned asking = count(&group->asking, address);
+	struct em_guarded *g = NULL;
+
+	if (asking + count(&group->known, address) + count(&group->answered, address) < max)
+		return;
+	if (asking <= max / NEWCOMERS_SHARE)
+		g = find_oldest(&group->known, address);
+	if (!g && asking <= max / NEWCOMERS_SHARE)
+		g = find_oldest(&group->answered, address);
+	if (!g)
+		g = find_oldest(&group->asking, address);
+	if (g)
+		shut(g);
 }
 
 struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *group, int fd,
@@ -204,11 +205,17 @@ struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *g
 	if (LIST_EMPTY(&guard->all))
 		pthread_cond_signal(&guard->wake);
 	LIST_INSERT_HEAD(&guard->all, g, link);
-	make_room(group, address);
-	group->open++;
+	if (group->address_max)
+		make_room(group, group->address_max, &address);
+	make_room(group, group->max, NULL);
 	move_to(g, &group->asking);
 	pthread_mutex_unlock(&guard->lock);
 	return g;
+}
+
+static struct em_guard_list *waiting_list(const struct em_guarded *g)
+{
+	return g->known ? &g->group->known : &g->group->asking;
 }
 
 static void set_stage(struct em_guard *guard, struct em_guarded *g, uint64_t span_us, bool asking)
@@ -218,7 +225,7 @@ static void set_stage(struct em_guard *guard, struct em_guarded *g, uint64_t spa
 	pthread_mutex_lock(&guard->lock);
 	if (g->list) {
 		g->deadline_us = em_monotonic_us() + span_us;
-		move_to(g, asking ? &g->group->asking : &g->group->answered);
+		move_to(g, asking ? waiting_list(g) : &g->group->answered);
 	}
 	pthread_mutex_unlock(&guard->lock);
 }
@@ -233,13 +240,24 @@ void em_guard_reply(struct em_guard *guard, struct em_guarded *guarded, uint64_t
 	set_stage(guard, guarded, span_us, false);
 }
 
+void em_guard_set_known(struct em_guard *guard, struct em_guarded *guarded, bool known)
+{
+	if (!guarded)
+		return;
+	pthread_mutex_lock(&guard->lock);
+	if (guarded->known != known) {
+		guarded->known = known;
+		if (guarded->list && guarded->list != &guarded->group->answered)
+			move_to(guarded, waiting_list(guarded));
+	}
+	pthread_mutex_unlock(&guard->lock);
+}
+
 void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded)
 {
 	if (!guarded)
 		return;
 	pthread_mutex_lock(&guard->lock);
-	if (guarded->list)
-		guarded->group->open--;
 	move_to(guarded, NULL);
 	LIST_REMOVE(guarded, link);
 	pthread_mutex_unlock(&guard->lock);

@@ -8,15 +8,19 @@
  * is shut down, and libmicrohttpd closes it.
  *
  * Crowds must not keep others out either. Above a listener's limit the connection that has sent no
- * request for the longest is shut down, and where each has sent one, the one whose reply is on its
- * way for the longest: a client that asks at once and takes its reply is always younger. Where
- * there is a limit for one address, it is kept in the same way among those of that address.
+ * request for the longest is shut down: a client that asks at once and takes its reply is always
+ * younger. But a quarter of the places is for those who come, and who are not known yet: when they
+ * have no more than that, it is the one of those known that asks nothing for the longest, or else
+ * the one whose reply is on its way for the longest. So neither keeps out the other, when honest
+ * clients share an address with others. Where there is a limit for one address, it is kept in the
+ * same way among those of that address.
  *
  * Owns:     a thread that sleeps while there is no connection. Borrows the descriptors: remove a
  *           connection before its descriptor is closed.
  * Threads:  all functions from any thread. Blocking: free waits for the thread.
  * Limits:   those of the groups.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -32,9 +36,8 @@ TAILQ_HEAD(em_guard_list, em_guarded);
 /* The connections of one listener; zeroed but for the limits. */
 struct em_guard_group {
 	unsigned max;
-	unsigned address_max; /* 0 = no limit for one address */
-	unsigned open;	      /* not shut down yet; each is in one of the lists */
-	struct em_guard_list asking, answered;
+	unsigned address_max;			      /* 0 = no limit for one address */
+	struct em_guard_list asking, known, answered; /* those that are not shut down */
 };
 void em_guard_group_init(struct em_guard_group *group, unsigned max, unsigned address_max);
 
@@ -51,4 +54,6 @@ struct em_guarded *em_guard_add(struct em_guard *guard, struct em_guard_group *g
  * guarded may be NULL. */
 void em_guard_await(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us);
 void em_guard_reply(struct em_guard *guard, struct em_guarded *guarded, uint64_t span_us);
+/* Has it shown who it is? That of one which was never told is not known. guarded may be NULL. */
+void em_guard_set_known(struct em_guard *guard, struct em_guarded *guarded, bool known);
 void em_guard_remove(struct em_guard *guard, struct em_guarded *guarded);

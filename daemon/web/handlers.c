@@ -2,6 +2,7 @@
 #include "daemon/web/handlers.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "daemon/web/json.h"
@@ -113,28 +114,54 @@ static json_t *store_json(const struct em_store_status *status)
 			 "dropped_total", (json_int_t)status->dropped);
 }
 
-/* What keeps Ember from doing its work; an unwell drive that answers is not among it. */
-static json_t *reasons_json(const struct em_snapshot *snap, const struct em_store_status *store)
+static int add_reason(json_t *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int add_reason(json_t *list, const char *format, ...)
 {
-	json_t *list = json_array();
 	char text[320];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return json_array_append_new(list, json_string(text));
+}
+
+/* Of the network's listener. */
+static int add_network_reasons(json_t *list, const struct em_call *call)
+{
+	const struct em_context *context = call->context;
+	int64_t expires = context->certificate_expires_us;
 	int r = 0;
 
-	if (list && !snap->broker_connected)
-		r |= json_array_append_new(list, json_string("the broker is not connected: no "
-							     "drive can be read"));
-	if (list && !store->ok) {
-		snprintf(text, sizeof(text), "history is not being written: %s", store->detail);
-		r |= json_array_append_new(list, json_string(text));
-	}
-	for (unsigned i = 0; list && i < snap->count; i++) {
+	if (expires && expires <= call->now_us)
+		r |= add_reason(list, "the certificate for HTTPS has expired: clients refuse it");
+	if (expires && context->tokens_trouble)
+		r |= add_reason(list, "%s: nobody gets in over the network",
+				context->tokens_trouble);
+	return r;
+}
+
+/* What keeps Ember from doing its work; an unwell drive that answers is not among it. */
+static json_t *reasons_json(const struct em_call *call, const struct em_store_status *store)
+{
+	const struct em_snapshot *snap = call->snap;
+	json_t *list = json_array();
+	int r = 0;
+
+	if (!list)
+		return NULL;
+	if (!snap->broker_connected)
+		r |= add_reason(list, "the broker is not connected: no drive can be read");
+	if (!store->ok)
+		r |= add_reason(list, "history is not being written: %s", store->detail);
+	r |= add_network_reasons(list, call);
+	for (unsigned i = 0; i < snap->count; i++) {
 		const struct em_drive_snap *drive = snap->drives[i];
 
-		if (drive->state != EM_STATE_UNRESPONSIVE)
-			continue;
-		snprintf(text, sizeof(text), "%s (%s) does not answer", drive->device,
-			 drive->serial);
-		r |= json_array_append_new(list, json_string(text));
+		if (drive->state == EM_STATE_UNRESPONSIVE)
+			r |= add_reason(list, "%s (%s) does not answer", drive->device,
+					drive->serial);
 	}
 	if (r == 0)
 		return list;
@@ -167,7 +194,7 @@ void em_handle_health(struct em_call *call, struct em_reply *reply)
 	uint64_t up = call->now_mono_us - call->context->started_mono_us;
 
 	get_store_status(call->context, &store);
-	reasons = reasons_json(snap, &store);
+	reasons = reasons_json(call, &store);
 	/* clang-format off */
 	em_reply_json(reply, json_pack("{s:s, s:o, s:s, s:o, s:f, s:{s:b, s:I}, s:o, s:o, s:o, s:o}",
 				       "status", json_array_size(reasons) ? "degraded" : "ok",
@@ -268,9 +295,9 @@ static json_t *namespace_json(const struct em_drive_snap *drive, const struct em
 	const struct em_page_read *read = &ns->page;
 	json_t *values = em_json_values(em_pages[EM_PAGE_IDENTIFY_NS], read->data, &drive->ctx);
 
-	return json_pack("{s:I, s:s, s:o, s:o, s:o, s:b, s:o}", "nsid", (json_int_t)ns->nsid,
-			 "status", em_read_status_name(read->status), "status_detail",
-			 em_json_status_detail(read), "read_at",
+	return json_pack("{s:I, s:b, s:s, s:o, s:o, s:o, s:b, s:o}", "nsid", (json_int_t)ns->nsid,
+			 "attached", ns->attached, "status", em_read_status_name(read->status),
+			 "status_detail", em_json_status_detail(read), "read_at",
 			 em_json_time(read->data ? read->read_us : 0), "age_seconds",
 			 em_json_age(read, call), "valid", read->data != NULL, "values", values);
 }

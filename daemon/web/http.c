@@ -27,15 +27,23 @@
 #define HEAD_BYTES	   ((size_t)24 << 10) /* request line and headers, and the reply's head */
 #define IDLE_SECONDS	   30u
 #define BUSY_RETRY_S	   1u
+#define BLANKS		   " \t\v\f"
+
+/*
+ * Strict means two checks in 0.9.75, which check_head() makes too: the library would send the head
+ * of its refusal twice, or nothing.
+ */
+#define STRICTNESS (MHD_VERSION > 0x00097500 ? 1 : 0)
 
 /*
  * All listeners at their limits stay below the usual 1,024 descriptors, with room for the database.
- * Loopback connections come from this host only, so a limit per address would say nothing there.
+ * Who connects is known over the unix socket by the user, over the network by the address, and
+ * over loopback not at all.
  */
 static const struct {
 	unsigned connections, per_address; /* 0 = no limit */
 } limits[] = {
-	[EM_LISTENER_UNIX] = { 128, 0 },
+	[EM_LISTENER_UNIX] = { 128, 48 },
 	[EM_LISTENER_LOOPBACK] = { 400, 0 },
 	[EM_LISTENER_NETWORK] = { 360, 64 },
 };
@@ -50,6 +58,7 @@ struct em_listener {
 
 /* What is known of a connection, whatever it asks. */
 struct connection {
+	uint64_t address;
 	struct em_guarded *guarded;
 	struct em_tls_certificate *certificate; /* the network's */
 	enum em_role role;			/* of a local user */
@@ -64,6 +73,7 @@ struct exchange {
 	struct em_reply reply;
 	struct em_buf body; /* fails at EM_BODY_MAX */
 	bool head_seen, answered;
+	bool is_http_1_0;
 	bool accepts_gzip;
 	char uri[]; /* as it came */
 };
@@ -91,18 +101,14 @@ static struct connection *context_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-static struct em_guarded *guarded_of(struct MHD_Connection *connection)
+/* The same for all connections of one client, as far as that can be known. */
+static uint64_t address_of(struct em_listener *listener, struct MHD_Connection *connection, int fd)
 {
-	struct connection *context = context_of(connection);
+	const union MHD_ConnectionInfo *info;
 
-	return context ? context->guarded : NULL;
-}
-
-static uint64_t address_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-
+	if (listener->kind == EM_LISTENER_UNIX)
+		return em_peer_key(fd);
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	return info && info->client_addr ? em_address_key(info->client_addr) : 0;
 }
 
@@ -138,14 +144,15 @@ static struct connection *open_connection(struct em_listener *listener,
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct connection *context = info ? calloc(1, sizeof(*context)) : NULL;
+	int fd = info ? info->connect_fd : -1;
 
 	if (!context)
 		return NULL;
+	context->address = address_of(listener, connection, fd);
 	/* A TLS handshake is part of the time that a request has. */
-	context->guarded =
-		em_guard_add(listener->shared->guard, &listener->connections, info->connect_fd,
-			     address_of(connection), EM_GUARD_REQUEST_US);
-	context->role = local_role(listener, info->connect_fd);
+	context->guarded = em_guard_add(listener->shared->guard, &listener->connections, fd,
+					context->address, EM_GUARD_REQUEST_US);
+	context->role = local_role(listener, fd);
 	context->certificate = certify(listener, connection);
 	return context;
 }
@@ -218,6 +225,24 @@ static bool pass_body(struct exchange *exchange)
 	return true;
 }
 
+/* A request that two readers could understand in two ways is none. */
+static bool check_head(struct exchange *exchange)
+{
+	struct em_header host = em_header_find(exchange->client.connection, MHD_HTTP_HEADER_HOST);
+
+	if (host.count > 1 || (!host.count && !exchange->is_http_1_0)) {
+		em_reply_problem(&exchange->reply, &exchange->call, 400,
+				 "The header Host must be there, once.");
+		return false;
+	}
+	if (strpbrk(exchange->uri, BLANKS)) {
+		em_reply_problem(&exchange->reply, &exchange->call, 400,
+				 "The path has a blank in it. Write it as %%20.");
+		return false;
+	}
+	return true;
+}
+
 /* Programs, and no web pages of others. Over loopback the page must not even have a name for us. */
 static bool check_host(struct exchange *exchange)
 {
@@ -227,7 +252,7 @@ static bool check_host(struct exchange *exchange)
 	struct em_header origin = em_header_find(connection, MHD_HTTP_HEADER_ORIGIN);
 	bool local = listener->kind == EM_LISTENER_LOOPBACK;
 
-	if (local && (host.count != 1 || !em_host_is_ours(host.value, listener->port))) {
+	if (local && (!host.count || !em_host_is_ours(host.value, listener->port))) {
 		em_reply_problem(&exchange->reply, &exchange->call, 421,
 				 "Host must be localhost, 127.0.0.1 or [::1] with the port %u.",
 				 listener->port);
@@ -252,15 +277,23 @@ static bool check_method(struct exchange *exchange, const char *method)
 	return false;
 }
 
-/* Whose token it is makes no difference over the network: they may look. */
-static bool check_token(struct exchange *exchange)
+static bool has_token(struct exchange *exchange)
 {
 	struct em_tokens *tokens = exchange->listener->shared->context.tokens;
 	const char *secret = em_request_bearer(exchange->client.connection);
 
-	if (tokens && secret &&
-	    em_tokens_check(tokens, secret, em_realtime_us(), exchange->client.token) !=
-		    EM_ROLE_NONE) {
+	return tokens && secret &&
+	       em_tokens_check(tokens, secret, em_realtime_us(), exchange->client.token) !=
+		       EM_ROLE_NONE;
+}
+
+/* Whose token it is makes no difference over the network: they may look. */
+static bool check_token(struct exchange *exchange)
+{
+	bool known = has_token(exchange);
+
+	em_guard_set_known(exchange->listener->shared->guard, exchange->client.guarded, known);
+	if (known) {
 		exchange->call.role = EM_ROLE_VIEWER;
 		return true;
 	}
@@ -309,7 +342,7 @@ static bool check_role(struct exchange *exchange)
 /* True: call->route may be asked for what the call says; false: the reply is the problem. */
 static bool admit(struct exchange *exchange, const char *method)
 {
-	if (!pass_body(exchange))
+	if (!pass_body(exchange) || !check_head(exchange))
 		return false;
 	if (exchange->listener->kind != EM_LISTENER_UNIX &&
 	    (!check_host(exchange) || !check_method(exchange, method)))
@@ -324,12 +357,16 @@ static void *start_exchange(void *userdata, const char *uri, struct MHD_Connecti
 {
 	size_t len = strlen(uri);
 	struct exchange *exchange = calloc(1, sizeof(*exchange) + len + 1);
+	struct connection *context = context_of(connection);
 
 	if (!exchange)
 		return NULL;
 	exchange->listener = userdata;
 	exchange->client.connection = connection;
-	exchange->client.guarded = guarded_of(connection);
+	if (context) {
+		exchange->client.guarded = context->guarded;
+		exchange->client.address = context->address;
+	}
 	exchange->client.compressible = exchange->listener->kind == EM_LISTENER_NETWORK;
 	exchange->call.context = &exchange->listener->shared->context;
 	em_buf_init(&exchange->body, EM_BODY_MAX);
@@ -342,6 +379,7 @@ static void end_exchange(void *userdata, struct MHD_Connection *connection,
 {
 	struct em_listener *listener = userdata;
 	struct exchange *exchange = *userdata_exchange;
+	struct connection *context = context_of(connection);
 
 	(void)code;
 	if (exchange) {
@@ -350,7 +388,8 @@ static void end_exchange(void *userdata, struct MHD_Connection *connection,
 	}
 	free(exchange);
 	*userdata_exchange = NULL;
-	em_guard_await(listener->shared->guard, guarded_of(connection), EM_GUARD_REQUEST_US);
+	if (context)
+		em_guard_await(listener->shared->guard, context->guarded, EM_GUARD_REQUEST_US);
 }
 
 static enum MHD_Result respond(struct exchange *exchange)
@@ -425,11 +464,13 @@ static bool identify(struct exchange *exchange)
 }
 
 /* The head is there. A body is bounded before route and method are judged. */
-static enum MHD_Result begin_request(struct exchange *exchange, const char *method)
+static enum MHD_Result begin_request(struct exchange *exchange, const char *method,
+				     const char *version)
 {
 	struct MHD_Connection *connection = exchange->client.connection;
 
 	exchange->head_seen = true;
+	exchange->is_http_1_0 = !strcmp(version, MHD_HTTP_VERSION_1_0);
 	em_text_clean(exchange->call.instance, sizeof(exchange->call.instance), exchange->uri,
 		      strcspn(exchange->uri, "?"));
 	if (!identify(exchange))
@@ -467,11 +508,10 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connect
 	(void)userdata;
 	(void)connection;
 	(void)url;
-	(void)version;
 	if (!exchange)
 		return MHD_NO;
 	if (!exchange->head_seen)
-		return begin_request(exchange, method);
+		return begin_request(exchange, method, version);
 	if (*upload_len) {
 		/* Past the limit nothing is kept; the guard ends what does not end by itself. */
 		em_buf_add(&exchange->body, upload, *upload_len);
@@ -520,7 +560,7 @@ static struct MHD_Daemon *start_daemon(struct em_listener *listener, int fd)
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE,
 		THREAD_STACK_BYTES, MHD_OPTION_CONNECTION_LIMIT, limits[listener->kind].connections,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-		IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK,
+		IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, STRICTNESS, MHD_OPTION_URI_LOG_CALLBACK,
 		start_exchange, listener, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, listener,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_ARRAY,
 		network ? tls : none, MHD_OPTION_END);

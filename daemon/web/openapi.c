@@ -254,6 +254,17 @@ static const struct problem problems[] = {
 	  "later." },
 };
 
+/* What never comes to a route; the HTTP library writes it, in words of its own. */
+#define BY_LIBRARY " Answered by the HTTP library: the body is no problem document."
+static const struct {
+	unsigned status;
+	const char *description;
+} library_replies[] = {
+	{ 414, "The request line is too long." BY_LIBRARY },
+	{ 431, "The headers are too long, or too many." BY_LIBRARY },
+	{ 505, "The version of HTTP is not 1." BY_LIBRARY },
+};
+
 static const struct problem *find_problem(unsigned status)
 {
 	for (size_t i = 0; i < EM_COUNT(problems); i++)
@@ -268,6 +279,9 @@ const char *em_openapi_status_help(unsigned status)
 
 	if (status == 304)
 		return NOT_MODIFIED;
+	for (size_t i = 0; i < EM_COUNT(library_replies); i++)
+		if (library_replies[i].status == status)
+			return library_replies[i].description;
 	return problem ? problem->description : NULL;
 }
 
@@ -295,6 +309,12 @@ static json_t *responses_component(void)
 	for (size_t i = 0; i < EM_COUNT(problems); i++) {
 		snprintf(name, sizeof(name), "%u", problems[i].status);
 		json_object_set_new(all, name, problem_json(&problems[i]));
+	}
+	for (size_t i = 0; i < EM_COUNT(library_replies); i++) {
+		snprintf(name, sizeof(name), "%u", library_replies[i].status);
+		json_object_set_new(
+			all, name,
+			json_pack("{s:s}", "description", library_replies[i].description));
 	}
 	json_object_set_new(all, "304",
 			    json_pack("{s:s, s:{s:o}}", "description", NOT_MODIFIED, "headers",
@@ -396,8 +416,9 @@ static json_t *info_json(const char *version)
 		"null means that the drive gives no value. Numbers that may pass 53 bits are "
 		"strings of decimal digits. Every GET also answers HEAD. What a path does not "
 		"answer is a 404, a method that it does not answer a 405. What is no valid HTTP, "
-		"or too long, is answered by the HTTP library with 400, 414 or 431, and a body "
-		"that is no problem document. Operations whose x-role is admin are for the unix "
+		"or too long, is answered by the HTTP library with 400, 413, 414, 431 or 505 and "
+		"a body that is no problem document, or not at all; then it closes the "
+		"connection. Operations whose x-role is admin are for the unix "
 		"socket /run/ember/emberd.sock, for root, emberd's own user and the group "
 		"ember-admin; the other listeners only read.",
 		"license", "name", "Apache-2.0", "identifier", "Apache-2.0");

@@ -63,3 +63,12 @@ enum em_role em_peer_role(int fd, const gid_t *admins)
 		return EM_ROLE_ADMIN;
 	return EM_ROLE_VIEWER;
 }
+
+uint64_t em_peer_key(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ? 0
+									: UINT64_C(1) + peer.uid;
+}

@@ -6,6 +6,7 @@
  * Threads: any. Blocking: never, but em_peer_find_group() (it asks the name service).
  */
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include "daemon/web/call.h"
 
@@ -17,3 +18,5 @@ int em_peer_find_group(const char *name, gid_t *ret);
  * the kernel does not tell.
  */
 enum em_role em_peer_role(int fd, const gid_t *admins);
+/* One number for all connections of one user; 0 when the kernel does not tell. */
+uint64_t em_peer_key(int fd);

@@ -53,6 +53,7 @@ enum em_shape {
 	EM_SHAPE_DRIVE,
 	EM_SHAPE_PAGE, /* of .page */
 	EM_SHAPE_NAMESPACES,
+	EM_SHAPE_CAPACITOR,
 	EM_SHAPE_HISTORY,
 	EM_SHAPE_EVENTS, /* or, when asked for, the stream of them */
 	EM_SHAPE_REFRESH,

@@ -116,7 +116,8 @@ static const struct em_member summary_smart_members[] = { AGE_MEMBERS, INTERVAL_
 							{ 0 } };
 static const struct em_member drive_members[] = {
 	{ "pages", EM_M_OBJECT, .list = true, .of = "page_state", .help = "What is read of it." },
-	{ "namespaces", EM_M_INTEGER, .list = true, .help = "Namespace ids, ascending." },
+	{ "namespaces", EM_M_INTEGER, .list = true,
+	  .help = "Namespace ids, ascending; those that are not attached, too." },
 	{ "polls", EM_M_OBJECT, .of = "polls", .help = "The work that Ember has with it." },
 	{ 0 },
 };
@@ -158,6 +159,7 @@ static const struct em_member namespaces_members[] = {
 };
 static const struct em_member namespace_members[] = {
 	{ "nsid", EM_M_INTEGER, .help = "Namespace id." },
+	{ "attached", EM_M_BOOLEAN, .help = "False: it exists, and this host does not see it." },
 	READ_MEMBERS,
 	AGE_MEMBERS,
 	VALID_MEMBER,

@@ -268,7 +268,7 @@ static void *run(void *userdata)
 	return NULL;
 }
 
-/* Events became visible: on any thread, and quick. */
+/* Events became visible, or a token was revoked: on any thread, and quick. */
 static void on_news(void *userdata)
 {
 	struct em_streams *all = userdata;
@@ -290,6 +290,8 @@ static int start(struct em_streams *all)
 	r = pthread_create(&all->thread, NULL, run, all);
 	if (r && all->log)
 		em_event_log_unwatch(all->log, all);
+	if (r == 0 && all->tokens)
+		em_tokens_watch(all->tokens, on_news, all);
 	return -r;
 }
 
@@ -323,6 +325,8 @@ int em_streams_new(struct em_streams **ret, const struct em_context *context,
 
 void em_streams_end(struct em_streams *all)
 {
+	if (all->tokens)
+		em_tokens_watch(all->tokens, NULL, NULL);
 	if (all->log)
 		em_event_log_unwatch(all->log, all);
 	pthread_mutex_lock(&all->lock);
@@ -387,12 +391,24 @@ static void close_stream(void *userdata)
 	free(stream);
 }
 
+/* With the lock held. */
+static unsigned count_of(const struct em_streams *all, uint64_t address)
+{
+	const struct stream *stream;
+	unsigned count = 0;
+
+	LIST_FOREACH(stream, &all->streams, link)
+	count += stream->client.address == address;
+	return count;
+}
+
 static bool enlist(struct em_streams *all, struct stream *stream)
 {
 	bool fits;
 
 	pthread_mutex_lock(&all->lock);
-	fits = !all->ending && all->log && all->count < EM_STREAMS_MAX;
+	fits = !all->ending && all->log && all->count < EM_STREAMS_MAX &&
+	       count_of(all, stream->client.address) < EM_STREAMS_OF_ONE;
 	if (fits) {
 		LIST_INSERT_HEAD(&all->streams, stream, link);
 		all->count++;

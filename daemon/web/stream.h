@@ -10,7 +10,8 @@
  * Threads:  new, end and free on one thread; open on those that serve connections.
  * Blocking: end waits for a reading of the store, at most its deadline. open does not.
  * Errors:   0 or -errno.
- * Limits:   EM_STREAMS_MAX streams. A client that takes nothing for EM_STREAM_SPAN_US is shut off.
+ * Limits:   EM_STREAMS_MAX streams, EM_STREAMS_OF_ONE of one client, as far as clients can be told
+ *           apart. A client that takes nothing for EM_STREAM_SPAN_US is shut off.
  */
 #include <microhttpd.h>
 #include "daemon/web/call.h"
@@ -18,6 +19,7 @@
 #include "daemon/web/tokens.h"
 
 #define EM_STREAMS_MAX	   48u
+#define EM_STREAMS_OF_ONE  24u
 #define EM_STREAM_ALIVE_US UINT64_C(15000000)
 #define EM_STREAM_SPAN_US  UINT64_C(60000000)
 
@@ -27,6 +29,7 @@ struct em_streams;
 struct em_stream_client {
 	struct MHD_Connection *connection;
 	struct em_guarded *guarded;
+	uint64_t address;	      /* the same for all connections of one client */
 	char token[EM_TOKEN_ID_SIZE]; /* "" = it needs none; the stream ends when it is revoked */
 	bool compressible;	      /* the network's listener: a reply's form may vary */
 };
@@ -38,7 +41,7 @@ void em_streams_end(struct em_streams *streams);
 /* After the last connection. */
 struct em_streams *em_streams_free(struct em_streams *streams);
 
-/* The stream that reply asks for; NULL: there are EM_STREAMS_MAX, or no memory, or it ends. */
+/* The stream that reply asks for; NULL: there are too many, or no memory, or it ends. */
 struct MHD_Response *em_stream_open(struct em_streams *streams,
 				    const struct em_stream_client *client,
 				    const struct em_reply *reply);

@@ -42,7 +42,8 @@ EM_DEFINE_CLEANUP(struct em_tls, em_tls_free)
 
 static int read_file(const char *path, struct em_buf *buf, char message[EM_TLS_MESSAGE_SIZE])
 {
-	em_cleanup(em_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK: a fifo must not keep the loop. */
+	em_cleanup(em_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char part[4096];
 	ssize_t n = -1;
 	int r = -errno;

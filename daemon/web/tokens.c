@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
@@ -35,7 +36,9 @@ struct em_tokens {
 	pthread_mutex_t lock;	/* rows and count; never held for long */
 	struct row rows[EM_TOKENS_MAX];
 	unsigned count;
-	bool unwritten; /* uses or revocations that the file does not know */
+	bool unwritten;	       /* uses or revocations that the file does not know */
+	em_tokens_fn *revoked; /* with `change` */
+	void *userdata;
 	char path[PATH_MAX];
 };
 
@@ -145,6 +148,16 @@ static int unpack_row(json_t *json, struct row *row)
 	return 0;
 }
 
+/* A second row of an id would stay valid when the first is revoked. */
+static bool is_twice(const struct row *rows, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (!strcmp(rows[i].token.id, rows[index].token.id) ||
+		    !strcmp(rows[i].token.name, rows[index].token.name))
+			return true;
+	return false;
+}
+
 static int unpack_rows(struct em_tokens *tokens, const char *text, size_t len)
 {
 	em_cleanup(free_jsonp) json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
@@ -157,7 +170,7 @@ static int unpack_rows(struct em_tokens *tokens, const char *text, size_t len)
 		return -EINVAL;
 	json_array_foreach(list, i, json)
 	{
-		if (unpack_row(json, &tokens->rows[i]) < 0)
+		if (unpack_row(json, &tokens->rows[i]) < 0 || is_twice(tokens->rows, i))
 			return -EINVAL;
 	}
 	tokens->count = (unsigned)json_array_size(list);
@@ -181,21 +194,24 @@ static int read_all(int fd, char *data, size_t len)
 /* -EINVAL: that is no file of ours. */
 static int load(struct em_tokens *tokens)
 {
-	em_cleanup(em_closep) int fd = open(tokens->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* Without O_NONBLOCK a fifo would keep us here. */
+	em_cleanup(em_closep) int fd =
+		open(tokens->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	em_cleanup(em_freep) char *text = NULL;
-	off_t len;
+	struct stat st;
 	int r;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	len = lseek(fd, 0, SEEK_END);
-	if (len < 0 || len > FILE_MAX || lseek(fd, 0, SEEK_SET) < 0)
+		return errno == ENOENT ? 0 : errno == ELOOP ? -EINVAL : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
 		return -EINVAL;
-	text = malloc((size_t)len + 1);
+	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return -ENOMEM;
-	r = read_all(fd, text, (size_t)len);
-	return r < 0 ? r : unpack_rows(tokens, text, (size_t)len);
+	r = read_all(fd, text, (size_t)st.st_size);
+	return r < 0 ? r : unpack_rows(tokens, text, (size_t)st.st_size);
 }
 
 static int write_all(int fd, const char *data, size_t len)
@@ -463,10 +479,20 @@ int em_tokens_revoke(struct em_tokens *tokens, const char *id)
 	pthread_mutex_lock(&tokens->change);
 	/* First from memory: a full disk must not keep a stolen token valid. */
 	r = remove_row(tokens, id);
+	if (r == 0 && tokens->revoked)
+		tokens->revoked(tokens->userdata);
 	if (r == 0)
 		r = save_rows(tokens);
 	pthread_mutex_unlock(&tokens->change);
 	return r;
+}
+
+void em_tokens_watch(struct em_tokens *tokens, em_tokens_fn *fn, void *userdata)
+{
+	pthread_mutex_lock(&tokens->change);
+	tokens->revoked = fn;
+	tokens->userdata = userdata;
+	pthread_mutex_unlock(&tokens->change);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

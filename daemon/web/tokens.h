@@ -10,7 +10,7 @@
  * Owns:     the list and its file. A file that cannot be read as one is set aside (name +
  *           ".broken-<time>") and the list is empty then: nobody gets in by a broken file.
  * Threads:  open and free on one thread; all others from any.
- * Blocking: open, create, revoke and free wait for the disk. check and list do not.
+ * Blocking: open, create, revoke, watch and free wait for the disk. check and list do not.
  * Errors:   0 or -errno.
  * Limits:   EM_TOKENS_MAX tokens; those that have expired count until they are revoked.
  */
@@ -57,6 +57,13 @@ int em_tokens_create(struct em_tokens *tokens, const char *name, enum em_role ro
  * it would be valid again after a restart; the next change that succeeds writes this one too.
  */
 int em_tokens_revoke(struct em_tokens *tokens, const char *id);
+/*
+ * fn is called when a token was revoked, on the thread that does it; no blocking, and nothing of
+ * this header but em_tokens_is_valid(). There is one such function; NULL takes it away, and when
+ * that returns it is not running.
+ */
+typedef void em_tokens_fn(void *userdata);
+void em_tokens_watch(struct em_tokens *tokens, em_tokens_fn *fn, void *userdata);
 /* Copies all of them, oldest first; how many. */
 unsigned em_tokens_list(struct em_tokens *tokens, struct em_token ret[EM_TOKENS_MAX]);
 /*

@@ -21,6 +21,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/text.h"
 
 struct em_web {
 	struct em_shared shared;
@@ -87,6 +88,7 @@ static void note_listener(struct em_web *web, const char *kind, const char *addr
 
 	info->kind = kind;
 	snprintf(info->address, sizeof(info->address), "%s", address);
+	em_text_mend(info->address);
 }
 
 static int listen_unix(struct em_web *web, const char *path, const char **ret_message)
@@ -178,7 +180,8 @@ static void find_admins(struct em_web *web, const char *name)
 			   strerror(-r));
 }
 
-static int open_tokens(struct em_web *web, const char *path, const char **ret_message)
+/* Drives are watched all the same: without tokens there is only nobody who gets in from outside. */
+static int open_tokens(struct em_web *web, const char *path)
 {
 	const char *message = NULL;
 	int r;
@@ -186,11 +189,15 @@ static int open_tokens(struct em_web *web, const char *path, const char **ret_me
 	if (!path || !*path)
 		return 0;
 	r = em_tokens_open(&web->shared.context.tokens, path, &message);
-	if (r < 0 && message)
-		*ret_message = message;
-	else if (message)
+	if (r == -ENOMEM)
+		return r;
+	if (r == 0 && message)
 		em_warning("%s (%s)", message, path);
-	return r;
+	if (r == 0)
+		return 0;
+	em_error("%s (%s): %s", message, path, strerror(-r));
+	web->shared.context.tokens_trouble = message;
+	return 0;
 }
 
 static int start(struct em_web *web, const struct em_web_config *config, const char **ret_message)
@@ -200,7 +207,7 @@ static int start(struct em_web *web, const struct em_web_config *config, const c
 	if (r == 0)
 		r = em_pool_new(&web->shared.pool);
 	if (r == 0)
-		r = open_tokens(web, config->tokens, ret_message);
+		r = open_tokens(web, config->tokens);
 	if (r == 0)
 		r = em_streams_new(&web->shared.streams, &web->shared.context, web->shared.guard);
 	find_admins(web, config->admin_group);

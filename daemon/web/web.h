@@ -22,7 +22,8 @@ struct em_web_config {
 	/* The network: TLS, bearer tokens, GET only. listen NULL or "" = none. */
 	const char *https_listen;      /* "0.0.0.0:9443", "[::]:9443" */
 	const char *certificate, *key; /* PEM files */
-	const char *tokens;	       /* file of the salted hashes; NULL = no tokens */
+	const char *tokens; /* file of the salted hashes; NULL = no tokens. One that cannot be read
+			     * is told by the log and by health, and nobody gets in. */
 	const char *admin_group; /* may change things over the unix socket; NULL = uid 0 only */
 	const char *socket;	 /* unix socket to listen on; NULL = none */
 	const char *listen;	 /* "127.0.0.1:9980" or "[::1]:9980"; NULL or "" = none */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,6 +16,11 @@
 #define LINE_SIZE  2048
 #define FIELD_SIZE 256
 #define FIELD_MAX  12
+
+static const char *const level_names[] = {
+	[LOG_ERR] = "error", [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
+	[LOG_INFO] = "info", [LOG_DEBUG] = "debug",
+};
 
 enum sink { SINK_PREFIXED, SINK_PLAIN, SINK_JOURNAL };
 
@@ -37,6 +43,22 @@ static bool journal_reads_stderr(void)
 		return false;
 	return fstat(STDERR_FILENO, &st) == 0 && st.st_dev == (dev_t)device &&
 	       st.st_ino == (ino_t)inode;
+}
+
+int em_log_level_find(const char *name, int *ret)
+{
+	for (int level = LOG_ERR; level <= LOG_DEBUG; level++) {
+		if (strcmp(level_names[level], name) == 0) {
+			*ret = level;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *em_log_level_name(int level)
+{
+	return level >= LOG_ERR && level <= LOG_DEBUG ? level_names[level] : NULL;
 }
 
 void em_log_init(const char *name, int max)

@@ -31,6 +31,13 @@ struct em_log_fields {
 	int has_peer;
 };
 
+/* The levels by name, for whoever writes one; and what the names are, for the help. */
+#define EM_LOG_LEVELS "error, warning, notice, info or debug"
+/* -EINVAL, and *ret is untouched, when it is none of these. */
+int em_log_level_find(const char *name, int *ret);
+/* NULL when it is none of these. */
+const char *em_log_level_name(int level);
+
 /* name goes before each line on stderr and into SYSLOG_IDENTIFIER. max is LOG_ERR..LOG_DEBUG. */
 void em_log_init(const char *name, int max);
 /* From any thread. */

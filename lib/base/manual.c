@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/manual.h"
+#include <stdio.h>
 #include <string.h>
 
 void em_manual_roff(struct em_buf *out, const char *text)
@@ -33,4 +34,33 @@ void em_manual_comment(struct em_buf *out, const char *text)
 		text += len + strspn(text + len, " ");
 	}
 	em_buf_addc(out, '\n');
+}
+
+/* Far above what any table can print. */
+#define DOCUMENT_MAX (1u << 20)
+
+static int print_document(const struct em_manual_document *document)
+{
+	struct em_buf out;
+	int status = 1;
+
+	em_buf_init(&out, DOCUMENT_MAX);
+	document->print(&out);
+	if (!em_buf_failed(&out) && fwrite(out.data, 1, out.len, stdout) == out.len &&
+	    fflush(stdout) == 0)
+		status = 0;
+	em_buf_done(&out);
+	return status;
+}
+
+int em_manual_main(int argc, char **argv, const struct em_manual_document *documents, size_t count)
+{
+	for (size_t i = 0; i < count && argc == 2; i++)
+		if (strcmp(argv[1], documents[i].name) == 0)
+			return print_document(&documents[i]);
+	fprintf(stderr, "usage: %s", argv[0]);
+	for (size_t i = 0; i < count; i++)
+		fprintf(stderr, "%s%s", i ? "|" : " ", documents[i].name);
+	fputc('\n', stderr);
+	return 2;
 }

@@ -8,6 +8,8 @@ lib_base_libember_base_a_SOURCES = \
 	lib/base/cleanup.h \
 	lib/base/clock.c \
 	lib/base/clock.h \
+	lib/base/ini.c \
+	lib/base/ini.h \
 	lib/base/le.h \
 	lib/base/log.c \
 	lib/base/log.h \
@@ -25,6 +27,7 @@ base_test_ldadd = lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
 base_tests = \
 	tests/unit/base/test_buf \
 	tests/unit/base/test_clock \
+	tests/unit/base/test_ini \
 	tests/unit/base/test_log \
 	tests/unit/base/test_manual \
 	tests/unit/base/test_parse \
@@ -36,6 +39,8 @@ tests_unit_base_test_buf_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_base_test_buf_LDADD = $(base_test_ldadd)
 tests_unit_base_test_clock_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_base_test_clock_LDADD = $(base_test_ldadd)
+tests_unit_base_test_ini_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_base_test_ini_LDADD = $(base_test_ldadd)
 tests_unit_base_test_log_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_base_test_log_LDADD = $(base_test_ldadd)
 tests_unit_base_test_manual_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)

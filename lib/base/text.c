@@ -28,6 +28,60 @@ char *em_text_clean(char *dst, size_t size, const void *raw, size_t raw_len)
 	return dst;
 }
 
+/* How many bytes follow the first one of a character; -1: none begins with it. */
+static int followers_of(uint8_t first)
+{
+	if (first < 0x80)
+		return is_printable(first) ? 0 : -1;
+	if (first >= 0xc2 && first <= 0xdf)
+		return 1;
+	if (first >= 0xe0 && first <= 0xef)
+		return 2;
+	return first >= 0xf0 && first <= 0xf4 ? 3 : -1;
+}
+
+/* Not a C1 control, a long form of a shorter one, half of a pair, or past the last. */
+static bool is_second(uint8_t first, uint8_t second)
+{
+	switch (first) {
+	case 0xc2:
+		return second >= 0xa0;
+	case 0xe0:
+		return second >= 0xa0;
+	case 0xed:
+		return second <= 0x9f;
+	case 0xf0:
+		return second >= 0x90;
+	case 0xf4:
+		return second <= 0x8f;
+	default:
+		return true;
+	}
+}
+
+/* The bytes of the printable character that text begins with; 0: none does. */
+static size_t character_len(const uint8_t *text)
+{
+	int followers = followers_of(text[0]);
+
+	for (int i = 1; i <= followers; i++)
+		if ((text[i] & 0xc0) != 0x80 || (i == 1 && !is_second(text[0], text[1])))
+			return 0;
+	return (size_t)(followers + 1);
+}
+
+char *em_text_mend(char *text)
+{
+	for (char *at = text; *at;) {
+		size_t len = character_len((const uint8_t *)at);
+
+		if (len == 0)
+			*at = '?';
+		at += len ? len : 1;
+	}
+	return text;
+}
+
 char *em_text_hex(char *dst, const void *raw, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -15,6 +15,12 @@
  */
 char *em_text_clean(char *dst, size_t size, const void *raw, size_t raw_len);
 
+/*
+ * In place: each byte that is no part of a printable character in UTF-8 becomes '?', so that what a
+ * file held, or what was cut to fit, can stand in a reply and on a terminal. Returns text.
+ */
+char *em_text_mend(char *text);
+
 /* Lower-case hexadecimal; dst needs 2 * len + 1 bytes. */
 char *em_text_hex(char *dst, const void *raw, size_t len);
 

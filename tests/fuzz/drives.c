@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "daemon/drives/drives.h"
 #include "daemon/drives/history.h"
+#include "daemon/web/call.h"
 #include "daemon/web/events.h"
 #include "daemon/web/json.h"
 #include "daemon/web/metrics.h"
@@ -302,30 +303,57 @@ static void step(struct scene *scene, struct fuzz_input *in)
 	turn(scene);
 }
 
+/* What is shown is JSON, UTF-8 in it, and means the same when it is read again. Takes it over. */
+static void check_json(json_t *shown)
+{
+	em_cleanup(em_freep) char *dump = json_dumps(shown, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_t *again = dump ? json_loads(dump, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	fuzz_check(json_is_object(shown) && again);
+	fuzz_check(json_object_size(again) == json_object_size(shown));
+	json_decref(again);
+	json_decref(shown);
+}
+
+/* What is no reading, or was never read, is none; values there are stand for bytes that came. */
+static void check_page(const struct em_drive_snap *drive, enum em_page_id id,
+		       const struct em_page_read *read, const struct em_call *call)
+{
+	const struct em_blob *data = read->data;
+
+	fuzz_check((unsigned)read->status < EM_READ_COUNT);
+	fuzz_check(!data == !read->read_us && (data || read->status != EM_READ_OK));
+	if (data)
+		fuzz_check(em_page_check(em_pages[id], data->data, data->len) == EM_PAGE_VALID);
+	check_json(em_json_page(drive, em_pages[id], read, call));
+}
+
+static void check_drive(const struct em_drive_snap *drive, const struct em_call *call)
+{
+	fuzz_check((unsigned)drive->state < EM_STATE_COUNT);
+	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++)
+		check_page(drive, (enum em_page_id)p, &drive->pages[p], call);
+	for (unsigned i = 0; i < drive->namespace_count; i++)
+		check_page(drive, EM_PAGE_IDENTIFY_NS, &drive->namespaces[i].page, call);
+	check_json(em_json_summary(drive, call));
+}
+
 /* Whatever was told: what is shown holds together. */
 static void check_snapshot(struct em_hub *hub)
 {
 	static struct em_metrics *metrics;
 	struct em_store_status store = { .ok = true };
 	struct em_snapshot *snap = em_hub_get(hub);
+	struct em_call call = { .snap = snap,
+				.now_us = em_realtime_us(),
+				.now_mono_us = em_monotonic_us() };
 	struct em_buf buf;
 
 	if (!metrics)
 		metrics = em_metrics_new();
 	em_buf_init(&buf, METRICS_MAX);
-	for (unsigned i = 0; i < snap->count; i++) {
-		const struct em_drive_snap *drive = snap->drives[i];
-
-		fuzz_check((unsigned)drive->state < EM_STATE_COUNT);
-		for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
-			const struct em_page_read *read = &drive->pages[p];
-
-			fuzz_check((unsigned)read->status < EM_READ_COUNT);
-			fuzz_check(!read->data == !read->read_us);
-			if (read->data)
-				json_decref(em_json_values(em_pages[p], read->data, &drive->ctx));
-		}
-	}
+	for (unsigned i = 0; i < snap->count; i++)
+		check_drive(snap->drives[i], &call);
 	em_metrics_write(metrics, snap, &store, "1.2.3", &buf);
 	fuzz_check(buf.data && buf.len);
 	em_buf_done(&buf);
@@ -339,10 +367,7 @@ static void check_events(struct em_event_log *log)
 	int64_t before = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		json_t *json = em_json_event(&events[i]);
-
-		fuzz_check(json);
-		json_decref(json);
+		check_json(em_json_event(&events[i]));
 		fuzz_check(events[i].id > before && events[i].summary[0]);
 		before = events[i].id;
 	}

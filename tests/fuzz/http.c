@@ -3,11 +3,14 @@
  * Whole requests, byte by byte, to a listener that runs in this process.
  * Input: what a client sends; a byte FEh makes a new packet begin.
  */
+#include <errno.h>
+#include <jansson.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "daemon/web/call.h"
 #include "daemon/web/web.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/log.h"
@@ -55,7 +58,7 @@ static void start_web(void)
 /* False: the server has closed its side, which it may. */
 static bool say(int fd, const uint8_t *bytes, size_t len)
 {
-	return len == 0 || send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+	return len == 0 || TEMP_FAILURE_RETRY(send(fd, bytes, len, MSG_NOSIGNAL)) == (ssize_t)len;
 }
 
 /* Whatever the input left unfinished, this ends it, but for a body that was promised and not sent.
@@ -84,10 +87,12 @@ static size_t hear(int fd, char *answer, int patience_ms)
 
 	while (len < ANSWER_MAX) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		ssize_t n = poll(&p, 1, patience_ms) == 1
-				    ? recv(fd, answer + len, ANSWER_MAX - len, 0)
-				    : 0;
+		ssize_t n;
 
+		/* The fuzzer's own clock interrupts. */
+		if (TEMP_FAILURE_RETRY(poll(&p, 1, patience_ms)) != 1)
+			break;
+		n = TEMP_FAILURE_RETRY(recv(fd, answer + len, ANSWER_MAX - len, 0));
 		if (n <= 0)
 			break;
 		len += (size_t)n;
@@ -95,15 +100,44 @@ static size_t hear(int fd, char *answer, int patience_ms)
 	return len;
 }
 
-static void check_answer(const char *answer, size_t len)
+/* The body that the head promises, when all of it came; 0 bytes else. */
+static size_t body_len(const char *head, size_t left)
+{
+	const char *header = strstr(head, "\r\nContent-Length: ");
+	size_t len = header ? strtoul(header + 18, NULL, 10) : 0;
+
+	return len <= left ? len : 0;
+}
+
+/* What calls itself JSON is some. */
+static void check_body(const char *head, const char *body, size_t len)
+{
+	bool json = strstr(head, "\r\nContent-Type: " EM_TYPE_JSON "\r\n") ||
+		    strstr(head, "\r\nContent-Type: " EM_TYPE_PROBLEM "\r\n");
+	json_t *root;
+
+	if (!json || len == 0)
+		return;
+	root = json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL);
+	fuzz_check(json_is_object(root));
+	json_decref(root);
+}
+
+/* Of the first answer all; asks_head: it has a head alone. */
+static void check_answer(const char *answer, size_t len, bool asks_head)
 {
 	const char *end = memmem(answer, len, "\r\n\r\n", 4);
+	em_cleanup(em_freep) char *head = end ? strndup(answer, (size_t)(end - answer) + 2) : NULL;
 
 	if (len == 0)
 		return;
-	fuzz_check(len > 12 && memcmp(answer, "HTTP/1.", 7) == 0 && end);
-	fuzz_check(!memchr(answer, '\0', (size_t)(end - answer)));
+	fuzz_check(len > 12 && memcmp(answer, "HTTP/1.", 7) == 0 && head);
+	fuzz_check(strlen(head) == (size_t)(end - answer) + 2);
 	fuzz_check(memcmp(answer + 9, "500", 3) != 0);
+	if (asks_head)
+		return;
+	end += 4;
+	check_body(head, end, body_len(head, len - (size_t)(end - answer)));
 }
 
 static size_t talk(struct fuzz_input *in, char *answer, int patience_ms)
@@ -124,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!web)
 		start_web();
 	len = talk(&in, answer, SILENCE_MS);
-	check_answer(answer, len);
+	check_answer(answer, len, size && memmem(data, size, "HEAD", 4));
 	/* It waits for more of this one: others are served all the same. */
 	if (len == 0)
 		fuzz_check(talk(&nothing, answer, PATIENCE_MS) > 0);

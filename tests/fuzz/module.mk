@@ -4,11 +4,13 @@
 FUZZ_TARGETS = \
 	tests/fuzz/pages \
 	tests/fuzz/ipc \
+	tests/fuzz/broker \
 	tests/fuzz/drives \
 	tests/fuzz/routes \
 	tests/fuzz/http \
 	tests/fuzz/headers \
 	tests/fuzz/tokens \
+	tests/fuzz/client \
 	tests/fuzz/emberd_conf \
 	tests/fuzz/broker_conf \
 	tests/fuzz/scenario
@@ -22,6 +24,9 @@ fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 fuzz_base = tests/fuzz/fuzz.c tests/fuzz/fuzz.h
 fuzz_drive = $(fuzz_base) tests/fuzz/drive.c tests/fuzz/drive.h
 fuzz_cppflags = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(ECONF_CFLAGS)
+# The connection and the terminal of emberctl are the target's.
+fuzz_client_wrap = -Wl,--wrap=em_http_request,--wrap=em_http_get,--wrap=em_http_stream \
+	-Wl,--wrap=em_term_detect,--wrap=poll
 # What emberd is made of, in its order.
 fuzz_web_libs = $(daemon_emberd_LDADD)
 
@@ -33,6 +38,10 @@ tests_fuzz_ipc_SOURCES = tests/fuzz/ipc.c $(fuzz_base)
 tests_fuzz_ipc_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_ipc_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_ipc_LDADD = $(BROKER_LIBS)
+tests_fuzz_broker_SOURCES = tests/fuzz/broker.c $(fuzz_base)
+tests_fuzz_broker_CPPFLAGS = $(fuzz_cppflags) $(LIBNVME_CFLAGS)
+tests_fuzz_broker_LDFLAGS = $(fuzz_ldflags) -Wl,--wrap=nvme_submit_admin_passthru
+tests_fuzz_broker_LDADD = $(BROKER_LIBS)
 tests_fuzz_drives_SOURCES = tests/fuzz/drives.c $(fuzz_base)
 tests_fuzz_drives_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_drives_LDFLAGS = $(fuzz_ldflags)
@@ -53,6 +62,10 @@ tests_fuzz_tokens_SOURCES = tests/fuzz/tokens.c $(fuzz_drive)
 tests_fuzz_tokens_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_tokens_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_tokens_LDADD = $(fuzz_web_libs)
+tests_fuzz_client_SOURCES = tests/fuzz/client.c $(fuzz_base)
+tests_fuzz_client_CPPFLAGS = $(fuzz_cppflags) $(CURL_CFLAGS)
+tests_fuzz_client_LDFLAGS = $(fuzz_ldflags) $(fuzz_client_wrap)
+tests_fuzz_client_LDADD = $(client_libs)
 tests_fuzz_emberd_conf_SOURCES = tests/fuzz/emberd_conf.c $(fuzz_base)
 tests_fuzz_emberd_conf_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_emberd_conf_LDFLAGS = $(fuzz_ldflags)

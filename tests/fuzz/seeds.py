@@ -10,11 +10,11 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, TOP + "/tests/scenario")
+sys.path.insert(0, TOP + "/tests/unit/client")
 
 import broker_client as wire  # noqa: E402
+import fake_emberd  # noqa: E402
 
-# Pages in the order of enum em_page_id do not matter: a seed is tried as every page.
-PAGES = 12
 KNOWN, UNKNOWN = b"\0" + b"\0\0\0" * 6, b"\1"
 
 
@@ -44,12 +44,19 @@ def dumps():
     return [hex_dump(path) for path in sorted(glob.glob(TOP + "/tests/cases/given/*.hex"))]
 
 
+def page_count():
+    names = re.findall(r"(?m)^\tEM_PAGE_(\w+)(?:,| =)", text_of("lib/nvme/page.h"))
+    return len(set(names) - {"CTRL_COUNT", "COUNT"})
+
+
 def pages():
-    sizes = (64, 512, 564, 4096)
+    """A seed is tried as every page, whole and cut short."""
+    count, sizes = page_count(), (64, 512, 564, 4096)
     bodies = dumps() + [bytes([fill]) * size for size in sizes for fill in (0, 0xff)]
-    for page in range(PAGES):
+    for page in range(count):
         for body in bodies:
             yield bytes([page]) + KNOWN + body
+        yield bytes([page + 7 * count]) + KNOWN + bodies[0]
         yield bytes([page]) + UNKNOWN + bodies[0]
 
 
@@ -79,6 +86,23 @@ def ipc():
         yield b"\2\x04\0\0" + one
 
 
+def broker():
+    """Each operation with pages that its checks know, under several policies; see broker.c."""
+    pages = {"identify": (0, 1, 2, 3, 4, 19), "get-log": (1, 2, 3, 5, 6, 9, 129), "get-feature": (4, 12, 14, 22),
+             "acknowledge-event": (1, 2), "arm-events": (0, 11)}
+    drive_goes, drive_comes = b"\x17", b"\x07"
+    for policy in (0, 0b01, 0b0100, 0b100101, 0b10101010):
+        play = bytes([policy])
+        for op, name in enumerate(wire.OPERATIONS):
+            for page in pages.get(name, (0,)):
+                for length, flags in enumerate((0, 2, 4 | 32, 0, 8)):
+                    play += bytes([2, op, flags, page, length]) + b"\1" * (flags > 2)
+            yield play + b"\x06\x80\0" + bytes([op, 0, 1, 3]) + b"\5\2\0" + bytes([op, 0, 1, 3])
+            yield play + b"\4" + drive_goes + drive_comes + bytes([8, op, 1, 1, 3, 2, op, 0, 2, 2, 2])
+            play = bytes([policy])
+        yield play + b"\x0c\x0b\x10" + bytes(16) + bytes([0, 1, 0, 2, 0xf0, 0, 0, 2, 0])
+
+
 def told(handle, serial):
     """A drive step of drives.c."""
     texts = [serial, b"nqn.2014", b"0101", b"0000:01:00.0", b"1"]
@@ -106,8 +130,7 @@ def drives():
 
 
 def routes():
-    contract = json.loads(text_of("docs/openapi.json"))
-    for path, methods in contract["paths"].items():
+    for path, methods in contract()["paths"].items():
         path = re.sub(r"\{\w+\}", "nvme0", path)
         for method, row in methods.items():
             if not isinstance(row, dict):
@@ -156,6 +179,71 @@ def tokens():
         yield secret + json.dumps({"format": 1, "tokens": rows}).encode()
 
 
+def contract():
+    return json.loads(text_of("docs/openapi.json"))
+
+
+PATTERNS = {"date-time": "2026-11-30T21:22:23.456Z", "^-?[0-9]+$": "12345678901234567890"}
+
+
+def sample(schema, schemas, depth=0):
+    """A value with everything in it that the schema has."""
+    if "$ref" in schema:
+        return sample(schemas[schema["$ref"].split("/")[-1]], schemas, depth + 1)
+    for choice in ("oneOf", "anyOf", "allOf"):
+        if choice in schema:
+            return sample(schema[choice][0], schemas, depth + 1)
+    kinds = schema.get("type", "object")
+    kind = kinds if isinstance(kinds, str) else kinds[0]
+    if kind == "object":
+        return {name: sample(member, schemas, depth + 1)
+                for name, member in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [sample(schema.get("items", {}), schemas, depth + 1)] * 2
+    if kind == "string":
+        return schema.get("enum", [PATTERNS.get(schema.get("format") or schema.get("pattern"), "SH%é1")])[0]
+    return {"integer": 7, "number": 61.5, "boolean": True}.get(kind)
+
+
+def documents():
+    """An answer of each route, as the contract describes it."""
+    whole = contract()
+    for methods in whole["paths"].values():
+        for row in methods.values():
+            for status, reply in row.get("responses", {}).items() if isinstance(row, dict) else ():
+                body = reply.get("content", {}).get("application/json", {}).get("schema")
+                if status.startswith("2") and body:
+                    yield sample(body, whole["components"]["schemas"])
+
+
+def client_commands():
+    table = re.search(r"commands\[\]\[WORDS_MAX\] = \{(.*?)\n\};", text_of("tests/fuzz/client.c"), re.S)[1]
+    return len(re.findall(r'\{ "', table))
+
+
+def client():
+    def answer(value, status=0):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return bytes([status]) + text.encode() + b"\xfe"
+
+    event = sample(contract()["components"]["schemas"]["event"], contract()["components"]["schemas"])
+    stream = f"retry: 10\n\nid: 5\nevent: x\ndata: {json.dumps(event)}\n\n: sign of life\n\n"
+    problem = {"title": "Not Found", "detail": "There is no such drive.", "status": 404}
+    whole = [show for _, _, show in fake_emberd.show_answers().values()]
+    for command in range(client_commands()):
+        for number, value in enumerate(documents()):
+            form = (number + command) % 8 | (8, 24, 40, 104, 128)[number % 5]
+            yield bytes([command, form]) + answer(value) * 8
+        for values in (["inf", "0"], ["nan", "1"], ["1e308", "-1e308"], [2, None, 3.5]):
+            points = [{"at": f"2026-11-30T21:0{n}:00.000Z", "value": value} for n, value in enumerate(values)]
+            yield bytes([command, 12]) + answer({"points": points, "field": "x"}) * 8
+        for form in (32, 104):
+            yield bytes([command, form]) + b"".join(b"\0" + part + b"\xfe" for part in whole)
+            yield bytes([command, form]) + answer({"events": [event], "newest_id": "4"}) + answer(stream)
+            yield bytes([command, form]) + answer(problem, 8) + b"\xe1\xfe"
+            yield bytes([command, form]) + answer("", 4)
+
+
 def options():
     """[(section, key, value)] as the option table has them."""
     source = text_of("daemon/main/options.c")
@@ -194,13 +282,18 @@ def words_of(*paths):
 def dictionary(name):
     numbers = {"0", "-1", "255", "65536", "4294967296", "18446744073709551616", "1e9", "0x10"}
     if name in ("routes", "http", "headers"):
-        contract = json.loads(text_of("docs/openapi.json"))
-        words = {part for path in contract["paths"] for part in path.split("/")}
-        words |= {p["name"] + "=" for row in contract["paths"].values() for method in row.values()
+        paths = contract()["paths"]
+        words = {part for path in paths for part in path.split("/")}
+        words |= {p["name"] + "=" for row in paths.values() for method in row.values()
                   if isinstance(method, dict) for p in method.get("parameters", [])}
         return words | set(SAMPLES.values()) | numbers | HTTP_WORDS
     if name == "tokens":
         return set(re.findall(r'"(\w+)"', text_of("daemon/web/tokens.c"))) | numbers | set('{}[]:,"')
+    if name == "client":
+        keys = {f'"{key}":' for schema in contract()["components"]["schemas"].values()
+                for key in schema.get("properties", {})}
+        return keys | numbers | {"null", "true", "[]", "{}", "nan", "inf", "1e308", "-1e308", "\\\\u202e",
+                                 "\\\\u009b", "id: ", "data: ", "retry: ", "\\xfe\\x00", "\\xfd"}
     if name == "emberd_conf":
         return {w for row in options() for w in row} | numbers | {"[drive ", "10ms", "7d", "%%"}
     if name == "broker_conf":

@@ -147,3 +147,20 @@ def test_bad_policy_is_refused_with_its_line():
                       check=False, timeout=20)
     assert result.returncode != 0
     assert "policy.conf:2" in result.stderr, result.stderr
+
+
+def print_policy(host, *words):
+    return host.run(host.build + "/broker/ember-broker", "--print-policy", "--client-user", "0", *words,
+                    check=False, timeout=20)
+
+
+def test_the_policy_can_be_asked_for():
+    host = harness.Host(start=False, policy=f"[default]\nfirmware=deny\n[host {os.uname().nodename}]\n"
+                                            "erase=deny\n[drive X]\nread=deny\n")
+    result = print_policy(host, "--policy", host.path("policy.conf"))
+    assert result.returncode == 0, result
+    assert result.stdout.split() == ["read=allow", "arm=allow", "test=allow", "provision=confirm",
+                                     "firmware=deny", "erase=deny"], result.stdout
+    bad = host.write("bad.conf", "[default]\nread=perhaps\n")
+    result = print_policy(host, "--policy", bad)
+    assert result.returncode == 1 and result.stdout == "" and f"{bad}:2: " in result.stderr, result

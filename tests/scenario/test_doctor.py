@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """emberctl doctor on a host with simulated drives: what it finds, and what it says to do."""
+import csv
 import json
 import os
 import signal
@@ -8,14 +9,14 @@ import subprocess
 import harness
 
 
-def examine(host, *arguments, code=0):
-    """{check: [finding]} of the report."""
+def examine(host, *arguments, code=0, **how):
+    """{check: [finding]} of the report; how goes to subprocess.run()."""
     env = dict(host.env)
     env["PATH"] = f"{host.build}/daemon:{host.build}/broker:{env['PATH']}"
     env["EMBER_SOCKET"] = host.path("emberd.sock")
     result = subprocess.run([host.build + "/client/emberctl", "doctor", "--json",
                                      *arguments], env=env, capture_output=True, text=True,
-                                    timeout=60)
+                                    timeout=60, **how)
     assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
     report = json.loads(result.stdout)
     assert report["complete"] and report["result"] in ("ok", "warn", "fail"), report
@@ -85,9 +86,44 @@ def test_without_emberd():
     host = harness.Host()
     host.kill("emberd")
     checks = examine(host, code=1)
-    finding = one(checks, "emberd", "fail", "does not answer")
-    assert "systemctl enable --now emberd" in finding["advice"], finding
+    finding = one(checks, "emberd", "fail", "emberd is not running: there is no socket")
+    assert "systemctl start emberd" in finding["advice"], finding
     assert "drives" not in checks and "kernel" in checks, set(checks)
+
+
+def test_with_an_emberd_that_hangs():
+    host = harness.Host()
+    host.processes["emberd"].send_signal(signal.SIGSTOP)
+    try:
+        checks = examine(host, "--timeout", "300ms", code=1)
+    finally:
+        host.processes["emberd"].send_signal(signal.SIGCONT)
+    finding = one(checks, "emberd", "fail", "did not answer within")
+    assert "journalctl -u emberd" in finding["advice"], finding
+
+
+def test_from_another_host():
+    checks = examine(harness.Host(), "--url", "http://emberd.invalid:9980", "--timeout", "5s", code=1)
+    assert set(checks) == {"emberd"}, checks
+    one(checks, "emberd", "fail", "no answer from emberd at http://emberd.invalid:9980: ")
+    one(checks, "emberd", "ok", "on another host")
+
+
+def test_as_somebody_else():
+    """An ordinary user sees the same, but for orders; and is told where a door is shut."""
+    if os.geteuid() != 0:
+        return "root alone can be somebody else"
+    host = harness.Host()
+    read_all(host)
+    os.chmod(host.path("emberd.sock"), 0o600)
+    finding = one(examine(host, code=1, user=65534, group=65534, extra_groups=[]), "emberd", "fail", "may not connect")
+    assert "as a user who may" in finding["advice"], finding
+    os.chmod(host.path("emberd.sock"), 0o666)
+    os.chmod(host.dir, 0o755)
+    checks = examine(host, "--config", host.path("emberd.conf"), user=65534, group=65534, extra_groups=[])
+    one(checks, "emberd", "ok", "answers")
+    assert "may give no orders" in checks["user"][0]["summary"], checks["user"]
+    one(checks, "policy", "ok", "built-in policy")
 
 
 def test_without_the_broker():
@@ -111,10 +147,12 @@ def test_trouble_of_drives():
     host.control("hang", "nvme3")
     host.control("vanish", "nvme4")
     host.wait(lambda: host.drive("nvme3")["state"] == "unresponsive", "nvme3 to be given up")
+    host.wait(lambda: any(page["status"] not in ("ok", "never-read", "unsupported")
+                          for page in host.drive("nvme3")["pages"]), "a page of nvme3 not to be read")
     host.wait(lambda: host.get("/v1/health")["drives"]["removed"] == 1, "nvme4 to be gone")
     checks = examine(host, "--config", host.path("emberd.conf"))
-    one(checks, "drives", "warn", "1 of them does not answer")
-    finding = one(checks, "drives", "warn", "1 of them is gone")
+    one(checks, "drives", "warn", "1 drive does not answer: nvme3")
+    finding = one(checks, "drives", "warn", "1 drive is gone: nvme4")
     assert "emberctl retire" in finding["advice"], finding
     one(checks, "pages", "warn", "nvme3: not read: ")
 
@@ -129,3 +167,14 @@ def test_a_listener_that_is_gone():
     assert result.returncode == 1, result.stdout
     line = next(t for t in result.stdout.splitlines() if "listeners" in t)
     assert line.startswith("fail") and host.path("emberd.sock") in line, line
+
+
+def test_csv_has_a_line_per_finding():
+    host = harness.Host()
+    env = dict(host.env, EMBER_SOCKET=host.path("emberd.sock"))
+    result = subprocess.run([host.build + "/client/emberctl", "doctor", "--csv"], env=env,
+                            capture_output=True, text=True, timeout=60)
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert set(rows[0]) == {"result", "check", "summary", "advice"}, rows[0]
+    assert ("ok", "broker") in {(row["result"], row["check"]) for row in rows}, rows
+    assert all(row["result"] == "ok" or row["advice"] for row in rows), rows

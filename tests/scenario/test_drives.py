@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import tempfile
 
 from harness import LONG, TOP, Host, HttpError
 
@@ -248,6 +249,31 @@ def test_r36_states_and_ages():
               drive=host.drive("SNA")["id"])
 
 
+def test_drive_that_answers_with_errors_alone_is_not_ok():
+    host = Host(scenario=WORN, poll=FAST)
+    settle(host, "nvme0", "nvme1")
+    host.control("refuse", "nvme0", "get-log", "0x02", "0x0006")
+    host.wait(lambda: state(host, "SNA") == "unresponsive", "three answers that say nothing")
+    drive = host.drive("SNA")
+    assert "smart" in drive["state_detail"] and "internal error" in drive["state_detail"], drive
+    assert host.metric("ember_drive_up", serial="SNA") == "0"
+    assert host.metric("ember_temperature_celsius", serial="SNA") is None
+    assert host.get("/v1/drives/SNA/smart")["valid"], "the last values are not kept"
+    # What else it answers, and a reset, make it no better.
+    status, _ = post(host, "/v1/drives/SNA/refresh")
+    assert status == 202
+    host.control("reset", "nvme0")
+    before = asked(host, "nvme0", "get-log 0x02")
+    host.wait(lambda: asked(host, "nvme0", "get-log 0x02") > before + 5, "five more polls")
+    assert state(host, "SNA") == "unresponsive"
+    host.control("accept", "nvme0")
+    host.wait(lambda: state(host, "SNA") == "ok", "its recovery")
+    wait_told(host, [("drive-state", "ok", "unresponsive"), ("drive-state", "unresponsive", "ok")],
+              lambda event: values(event) if event["kind"] == "drive-state" else None,
+              drive=drive["id"])
+    assert state(host, "SNB") == "ok"
+
+
 def resources(host, name):
     base = f"/proc/{host.processes[name].pid}/"
     return len(os.listdir(base + "fd")), len(os.listdir(base + "task"))
@@ -275,6 +301,100 @@ def test_r36_no_leak():
     host.wait(as_before, f"descriptors and threads as before {before}")
     assert len(host.get("/v1/drives")["drives"]) == 2
     return f"{rounds} rounds"
+
+
+# ---- few, many, the same, none ---------------------------------------------------------------------
+
+ODD = """
+[drive]
+product = 6530
+serial = BARE
+namespaces = none
+[drive]
+product = 6530
+serial = MANY
+{many}
+[drive]
+product = generic
+identify-page = {nameless}
+[drive]
+product = 6530
+serial = TWIN
+percentage_used = 11
+[drive]
+product = 6530
+serial = TWIN
+percentage_used = 22
+"""
+
+
+def nameless_identify(directory):
+    """A drive that forgot its serial number and its model."""
+    page = bytearray(128)
+    page[4:72] = b" " * 68
+    page[80:84] = (0x00010400).to_bytes(4, "little")
+    path = directory + "/nameless.hex"
+    with open(path, "w", encoding="ascii") as file:
+        for at in range(0, len(page), 16):
+            file.write(f"{at:08x}: {page[at:at + 16].hex()}\n")
+    return path
+
+
+def odd_host():
+    many = "\n".join(f"namespace = {n} 1GB 512" for n in range(1, 121))
+    with tempfile.TemporaryDirectory() as directory:
+        return Host(scenario=ODD.format(many=many, nameless=nameless_identify(directory)),
+                    poll=FAST)
+
+
+def test_no_namespace_and_120_of_them():
+    host = odd_host()
+    settle(host, "BARE", "MANY")
+    bare = host.get("/v1/drives/BARE/namespaces")
+    assert bare["namespaces"] == [] and bare["list_status"] == "ok", bare
+
+    def read():
+        return [entry["nsid"] for entry in host.get("/v1/drives/MANY/namespaces")["namespaces"]
+                if entry["valid"]]
+    host.wait(lambda: read() == list(range(1, 121)), "120 namespaces")
+    assert host.drive("MANY")["namespaces"] == list(range(1, 121))
+    sizes = [dict(labels)["nsid"] for name, labels in host.metrics()
+             if name == "ember_namespace_size_bytes" and ("serial", "MANY") in labels]
+    assert len(sizes) == len(set(sizes)) == 120
+    assert host.emberctl("show", "MANY").stdout.count("GB") >= 120
+    # They did not come in the way of what has to be read often.
+    assert host.get("/v1/drives/MANY/smart")["age_seconds"] < 5
+    # After a restart they are there at once, and nothing happened.
+    last = int(all_events(host)[-1]["id"])
+    host.kill("broker")
+    restart_emberd(host)
+    assert len(host.drive("MANY")["namespaces"]) == 120 and host.drive("BARE")["namespaces"] == []
+    new = [event for event in all_events(host) if int(event["id"]) > last]
+    assert set(kinds(new)) <= {"broker"}, new
+
+
+def test_same_serial_number_is_two_drives_and_none_is_no_drive():
+    host = odd_host()
+
+    def twins():
+        drives = [drive for drive in host.get("/v1/drives")["drives"] if drive["serial"] == "TWIN"]
+        return drives if [drive["state"] for drive in drives] == ["ok", "ok"] else None
+    found = host.wait(twins, "both twins")
+    assert len({drive["id"] for drive in found}) == 2
+    for drive, used in zip(found, (11, 22)):
+        host.wait_read(drive["id"])
+        assert host.values(drive["id"])["percentage_used"] == used
+    assert state(host, "TWIN") == 409
+    # The one without a number is not mistaken for anything; the journal names it.
+    assert len(host.get("/v1/drives")["drives"]) == 4, host.devices()
+    assert "nvme2 gives no serial number" in host.read("emberd.log")
+    assert host.counts("nvme2")["by_command"].keys() <= {"identify 0x01"}
+    # Each keeps its history over a restart.
+    ids = [drive["id"] for drive in found]
+    host.wait(lambda: all(points(host, one) for one in ids), "history of both")
+    restart_emberd(host)
+    assert [drive["id"] for drive in host.wait(twins, "both twins again")] == ids
+    assert [set(points(host, one)) for one in ids] == [{11}, {22}]
 
 
 # ---- orders --------------------------------------------------------------------------------------

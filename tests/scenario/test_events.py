@@ -67,6 +67,52 @@ def test_a_storm_of_attaching_ends_in_the_truth():
               set(range(10, 30)), "an event for each")
 
 
+def attachments(host):
+    return {entry["nsid"]: entry["attached"]
+            for entry in host.get("/v1/drives/SNA/namespaces")["namespaces"]}
+
+
+def test_namespaces_that_are_not_attached():
+    """Of these the kernel tells nothing when they come, change or go: the poll of the page does."""
+    host = begun()
+    for words, kind, want, are in (
+            (("create", "nvme0", "7", "4000000000"), "namespace-added", {"nsid": 7},
+             {1: True, 2: True, 7: False}),
+            (("attach", "nvme0", "7", "4000000000"), "namespace-changed",
+             {"nsid": 7, "subject": "attached", "old_value": "no", "new_value": "yes"},
+             {1: True, 2: True, 7: True}),
+            (("detach", "nvme0", "2", "keep"), "namespace-changed",
+             {"nsid": 2, "subject": "attached", "old_value": "yes", "new_value": "no"},
+             {1: True, 2: False, 7: True}),
+            (("delete", "nvme0", "2"), "namespace-removed", {"nsid": 2}, {1: True, 7: True}),
+            (("detach", "nvme0", "7"), "namespace-removed", {"nsid": 7}, {1: True})):
+        since = newest(host)
+        host.control(*words)
+        heard(host, kind, since, timeout=5, **want)
+        assert attachments(host) == are, words
+    # One that was attached and is deleted is not told as detached first.
+    told = [event["subject"] for event in all_events(host, kind="namespace-changed")]
+    assert told == ["attached", "attached"], told
+    # A namespace of another size under the same number, which nobody but the drive told of.
+    host.control("create", "nvme0", "9", "4000000000")
+    host.wait(lambda: any(entry["nsid"] == 9 and entry["valid"] for entry in
+                          host.get("/v1/drives/SNA/namespaces")["namespaces"]), "namespace 9")
+    since = newest(host)
+    host.control("delete", "nvme0", "9")
+    host.control("create", "nvme0", "9", "8000000000")
+    heard(host, "namespace-changed", since, nsid=9)
+    # A restart has nothing to tell of them.
+    last = newest(host)
+    host.kill("emberd")
+    host.start_emberd()
+    settle(host, "SNA")
+    before = asked(host, "nvme0", "identify 0x10")
+    host.wait(lambda: asked(host, "nvme0", "identify 0x10") > before + 2, "more readings")
+    assert attachments(host) == {1: True, 9: False}
+    told = [event for event in all_events(host) if int(event["id"]) > int(last)]
+    assert set(kinds(told)) <= {"broker"}, told
+
+
 def test_what_pages_tell():
     host = begun()
     since = newest(host)

@@ -20,22 +20,6 @@ def smartctl_log(host, device):
     return json.loads(result.stdout)["nvme_smart_health_information_log"]
 
 
-def test_every_smart_field_of_every_drive():
-    host = harness.Host(poll={"smart_interval": "100ms"})
-    compared = 0
-    for device in host.devices():
-        host.wait_read(device, "identify")
-        logs = [("nvme-cli", nvme_log(host, device), 1), ("smartctl", smartctl_log(host, device), 2)]
-        # The witnesses' own commands may have moved a counter: a reading that is younger counts.
-        before = host.counts(device)["commands"]
-        host.wait(lambda: host.counts(device)["commands"] > before + 1, "another poll")
-        found, count = witnesses.differences(host.values(device),
-                                             host.values(device, "identify"), logs)
-        assert not found, f"{device}: " + "; ".join(found)
-        compared += count
-    return f"{compared} values equal"
-
-
 def test_table_has_every_field():
     host = harness.Host()
     host.wait_read("nvme0")
@@ -71,6 +55,8 @@ def any_identify(rng, number):
     page[111] = 1  # an I/O controller
     page[261] |= 0x06  # effects log, long logs
     page[263] = 31  # all power states
+    for at in (266, 268, 324, 326):  # thresholds on both sides of freezing
+        page[at:at + 2] = rng.choice((rng.randrange(1, 273), rng.randrange(1 << 16))).to_bytes(2, "little")
     page[516:520] = rng.randrange(1, 1 << 32).to_bytes(4, "little")
     page[768:1024] = f"nqn.2014-08.org.example:{number}".encode().ljust(256, b"\0")
     return bytes(page)
@@ -102,6 +88,15 @@ def any_errors(rng):
     return bytes(page)
 
 
+def any_health(rng, coldest):
+    """All counters use all of their bits; from the second drive on, temperatures below freezing."""
+    page = bytearray(rng.randbytes(512))
+    for at in (1, *range(200, 216, 2)):
+        page[at:at + 2] = rng.randrange(coldest, coldest + 300).to_bytes(2, "little")
+    page[214:216] = bytes(2)  # the last sensor is none
+    return bytes(page)
+
+
 def any_sanitize(rng):
     page = bytearray(512)
     page[0:8] = rng.randbytes(8)
@@ -116,18 +111,19 @@ def write(path, text):
     return path
 
 
-def host_with_any_bytes(count=4):
+def host_with_any_bytes(count=4, poll=None):
     """The drives of the default scenario, and some whose pages are random (of a fixed seed)."""
     rng, text = random.Random(20), f"[include]\nfile = {harness.TOP}/sim/scenarios/default.conf\n"
     with tempfile.TemporaryDirectory() as directory:
         for number in range(8, 8 + count):
             made = {"identify": any_identify(rng, number), "error": any_errors(rng),
                     "namespace": any_namespace(rng, (1, 16, 17, 64)[number % 4]),
-                    "effects": rng.randbytes(4096), "sanitize": any_sanitize(rng)}
+                    "effects": rng.randbytes(4096), "sanitize": any_sanitize(rng),
+                    "smart": any_health(rng, (65200, 1, 200, 272)[number % 4])}
             text += f"[drive nvme{number}]\nproduct = 7940\n"
             for page, data in made.items():
                 text += f"{page}-page = {write(f'{directory}/{page}-{number}.hex', xxd(data))}\n"
-        return harness.Host(scenario=write(directory + "/any.conf", text))
+        return harness.Host(scenario=write(directory + "/any.conf", text), poll=poll)
 
 
 def judged(results):
@@ -151,17 +147,40 @@ def settled(host, device, page):
     return host.wait(read, f"the {page} page of {device}")
 
 
+def negative(values):
+    return [key for key, value in values.items() if isinstance(value, int) and value < 0]
+
+
+def test_every_smart_field_of_every_drive():
+    host, results, below_zero = host_with_any_bytes(poll={"smart_interval": "100ms"}), [], set()
+    for device in all_devices(host, 12):
+        identify = host.wait_read(device, "identify")["values"]
+        host.wait_read(device)
+        logs = [("nvme-cli", nvme_log(host, device), 1), ("smartctl", smartctl_log(host, device), 2)]
+        # The witnesses' own commands may have moved a counter: a reading that is younger counts.
+        before = host.counts(device)["commands"]
+        host.wait(lambda device=device, before=before:
+                  host.counts(device)["commands"] > before + 1, "another poll")
+        values = host.values(device)
+        below_zero.update(negative(values))
+        found, count = witnesses.differences(values, identify, logs)
+        results.append(([f"{device}: {line}" for line in found], count))
+    assert {"temperature_celsius", "temperature_sensor_1_celsius"} <= below_zero, below_zero
+    return judged(results)
+
+
 def without_lists(values, *lists):
     return {key: value for key, value in values.items() if key not in lists}
 
 
 def test_every_identify_field_of_every_drive():
-    host, results = host_with_any_bytes(), []
+    host, results, below_zero = host_with_any_bytes(), [], set()
     for device in all_devices(host, 12):
         values = host.wait_read(device, "identify")["values"]
         log = nvme(host, "id-ctrl", f"/dev/{device}")
         results.append(pages.compare(device, without_lists(values, "power_states"),
                                      pages.IDENTIFY, log))
+        below_zero.update(negative(values))
         for state in values["power_states"]:
             results.append(pages.compare(f"{device} state {state['state']}",
                                          without_lists(state, "state"), pages.POWER_STATE,
@@ -170,6 +189,9 @@ def test_every_identify_field_of_every_drive():
         rows = [row for row in pages.SMARTCTL
                 if manages or row[0] != "unallocated_capacity_bytes"]
         results.append(pages.compare_paths(device, values, rows, smartctl(host, device)))
+    assert below_zero == {"warning_temp_threshold_celsius", "critical_temp_threshold_celsius",
+                          "min_thermal_management_celsius", "max_thermal_management_celsius"}, \
+        f"not all that have a sign were compared below zero: {below_zero}"
     return judged(results)
 
 

@@ -16,6 +16,11 @@ def digits(value):
     return str(value)
 
 
+def unsigned(value):
+    """nvme-cli prints numbers of 32 bits as if they had a sign."""
+    return value + (1 << 32) if value < 0 else value
+
+
 def kelvin(value):
     return value - 273
 
@@ -52,13 +57,13 @@ SMART = [
     ("unsafe_shutdowns", ("unsafe_shutdowns", digits), ("unsafe_shutdowns", digits)),
     ("media_errors", ("media_errors", digits), ("media_errors", digits)),
     ("num_err_log_entries", ("num_err_log_entries", digits), ("num_err_log_entries", digits)),
-    ("warning_temp_time_minutes", ("warning_temp_time", same), ("warning_temp_time", same)),
-    ("critical_comp_time_minutes", ("critical_comp_time", same), ("critical_comp_time", same)),
+    ("warning_temp_time_minutes", ("warning_temp_time", unsigned), ("warning_temp_time", same)),
+    ("critical_comp_time_minutes", ("critical_comp_time", unsigned), ("critical_comp_time", same)),
     *[sensor(number) for number in range(1, 9)],
-    ("thermal_mgmt_temp1_transitions", ("thm_temp1_trans_count", same), NOT_PRINTED),
-    ("thermal_mgmt_temp2_transitions", ("thm_temp2_trans_count", same), NOT_PRINTED),
-    ("thermal_mgmt_temp1_time_seconds", ("thm_temp1_total_time", same), NOT_PRINTED),
-    ("thermal_mgmt_temp2_time_seconds", ("thm_temp2_total_time", same), NOT_PRINTED),
+    ("thermal_mgmt_temp1_transitions", ("thm_temp1_trans_count", unsigned), NOT_PRINTED),
+    ("thermal_mgmt_temp2_transitions", ("thm_temp2_trans_count", unsigned), NOT_PRINTED),
+    ("thermal_mgmt_temp1_time_seconds", ("thm_temp1_total_time", unsigned), NOT_PRINTED),
+    ("thermal_mgmt_temp2_time_seconds", ("thm_temp2_total_time", unsigned), NOT_PRINTED),
 ]
 
 # Neither witness knows the version of the drive: before it a reserved 0 is no value for Ember.

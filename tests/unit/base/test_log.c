@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,23 @@ START_TEST(one_message_stays_one_line)
 }
 END_TEST
 
+START_TEST(levels_have_names)
+{
+	int found = 77;
+
+	for (int i = LOG_ERR; i <= LOG_DEBUG; i++) {
+		ck_assert_ptr_nonnull(strstr(EM_LOG_LEVELS, em_log_level_name(i)));
+		ck_assert_int_eq(em_log_level_find(em_log_level_name(i), &found), 0);
+		ck_assert_int_eq(found, i);
+	}
+	ck_assert_int_eq(em_log_level_find("crit", &found), -EINVAL);
+	ck_assert_int_eq(em_log_level_find("", &found), -EINVAL);
+	ck_assert_int_eq(found, LOG_DEBUG);
+	ck_assert_ptr_null(em_log_level_name(LOG_CRIT));
+	ck_assert_ptr_null(em_log_level_name(LOG_DEBUG + 1));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("log");
@@ -92,5 +110,6 @@ int main(void)
 	tcase_add_test(tcase, another_journal_stream_does_not_count);
 	tcase_add_test(tcase, lines_above_the_level_are_left_out);
 	tcase_add_test(tcase, one_message_stays_one_line);
+	tcase_add_test(tcase, levels_have_names);
 	return run_tests(tcase);
 }

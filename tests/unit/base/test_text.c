@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <string.h>
 
 #include "lib/base/text.h"
 #include "tests/unit/runner.h"
@@ -37,6 +38,38 @@ START_TEST(the_buffer_is_never_overrun)
 }
 END_TEST
 
+static const char *mend(const char *raw)
+{
+	static char buf[64];
+
+	return em_text_mend(strcpy(buf, raw));
+}
+
+START_TEST(what_is_no_character_is_mended)
+{
+	ck_assert_str_eq(mend(""), "");
+	ck_assert_str_eq(mend("a b ~ "), "a b ~ ");
+	ck_assert_str_eq(
+		mend("\xc2\xa0\xc3\xa4\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xf0\x90\x80\x80\xf4\x8f\xbf"
+		     "\xbf"),
+		"\xc2\xa0\xc3\xa4\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
+	ck_assert_str_eq(mend("a\x1b[2J\n\x7f\t"), "a?[2J???");
+	ck_assert_str_eq(mend("\xc2\x9b\xff\x80x"), "????x");
+	ck_assert_str_eq(mend("\xc0\xaf \xe0\x80\xaf \xf0\x80\x80\xaf"), "?? ??? ????");
+	ck_assert_str_eq(mend("\xed\xa0\x80 \xf4\x90\x80\x80"), "??? ????");
+}
+END_TEST
+
+/* Whatever is missing at the end, nothing behind it is read. */
+START_TEST(what_was_cut_is_mended)
+{
+	ck_assert_str_eq(mend("a\xc3"), "a?");
+	ck_assert_str_eq(mend("a\xe2\x82"), "a??");
+	ck_assert_str_eq(mend("a\xf0\x9f\x98"), "a???");
+	ck_assert_str_eq(mend("\xc3z\xc3\xa4"), "?z\xc3\xa4");
+}
+END_TEST
+
 START_TEST(hexadecimal)
 {
 	char buf[9];
@@ -70,6 +103,8 @@ int main(void)
 	tcase_add_test(tcase, only_trailing_padding_is_cut);
 	tcase_add_test(tcase, bytes_outside_printable_ascii_become_question_marks);
 	tcase_add_test(tcase, the_buffer_is_never_overrun);
+	tcase_add_test(tcase, what_is_no_character_is_mended);
+	tcase_add_test(tcase, what_was_cut_is_mended);
 	tcase_add_test(tcase, hexadecimal);
 	tcase_add_test(tcase, all_bytes_of_one_value);
 	tcase_add_test(tcase, hash_is_fnv_1a_and_chains);

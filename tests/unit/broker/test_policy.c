@@ -104,6 +104,17 @@ START_TEST(the_drive_wins_over_the_host_over_the_default)
 }
 END_TEST
 
+START_TEST(line_ends_of_other_systems_say_the_same)
+{
+	em_cleanup(em_policy_freep) struct em_policy *policy =
+		load("[drive S1]\r\nread = deny\r\n[default]\r\narm=deny\r\n");
+
+	ck_assert_int_eq(em_policy_judge(policy, EM_CLASS_READ, "S1"), EM_VERDICT_DENY);
+	ck_assert_int_eq(em_policy_judge(policy, EM_CLASS_READ, "S2"), EM_VERDICT_ALLOW);
+	ck_assert_int_eq(em_policy_judge(policy, EM_CLASS_ARM, "S1"), EM_VERDICT_DENY);
+}
+END_TEST
+
 START_TEST(blanks_around_a_serial_do_not_count)
 {
 	em_cleanup(em_policy_freep) struct em_policy *policy = load("[drive  A B ]\nread=deny\n");
@@ -131,8 +142,9 @@ START_TEST(a_key_that_stands_twice_is_an_error)
 	check_bad("[default]\nread = allow\nread = deny\n", ":3: [default] read: stands twice");
 	check_bad("[default]\nread = deny\nread =\nread = allow\n", ":3: ");
 	check_bad("[default]\nread=allow\n[drive S]\narm=deny\n[default]\nread=deny\n", "twice");
-	check_bad("[drive S]\nread=allow\n[drive  S]\nread=deny\n", "twice");
-	check_bad("[default]\nread = allow\n  deny\n", ":2: ");
+	check_bad("[drive S]\nread=allow\n[drive  S]\nread=deny\n", ":4: [drive  S] read: stands");
+	check_bad("[host web1]\nread=deny\n[host WEB1]\nread=deny\n", ":4: [host WEB1] read: st");
+	check_bad("[default]\nread = allow\n  deny\n", ":3: ");
 }
 END_TEST
 
@@ -147,8 +159,15 @@ START_TEST(bad_content_names_file_and_line)
 	check_bad("read = allow\n", "before any [section]");
 	check_bad("[default\nread = allow\n", ":1: ");
 	check_bad("[default]\nread allow\n", ":2: ");
-	/* The comment sign cuts the name: better nothing than a rule for another drive. */
+	/* Better nothing than a rule for another drive, or half of what somebody wrote. */
 	check_bad("[drive A#B]\nread = deny\n", ":1: ");
+	check_bad("[drive \xc3\xa9]\nread = deny\n", ":1: [drive \xc3\xa9] a serial is");
+	check_bad("[drive A]B]\nread = deny\n", ":1: ");
+	check_bad("[default]\nread = allow # deny\n", ":2: only a comment can contain #");
+	check_bad("[default]\nread = allow#deny\n", ":2: only a comment can contain #");
+	/* What is no line at all is told before what another line means. */
+	check_bad("[defaults]\n; no comment\n", ":2: write [SECTION], KEY=VALUE");
+	check_bad("\xef\xbb\xbf[default]\n", ":1: a byte order mark");
 }
 END_TEST
 
@@ -195,6 +214,7 @@ int main(void)
 	tcase_add_test(tc, a_missing_file_is_told_apart);
 	tcase_add_test(tc, a_link_to_nothing_is_no_missing_file);
 	tcase_add_test(tc, the_drive_wins_over_the_host_over_the_default);
+	tcase_add_test(tc, line_ends_of_other_systems_say_the_same);
 	tcase_add_test(tc, blanks_around_a_serial_do_not_count);
 	tcase_add_test(tc, sections_that_repeat_a_key_all_count);
 	tcase_add_test(tc, a_key_that_stands_twice_is_an_error);

@@ -91,6 +91,16 @@ START_TEST(nothing_is_nothing)
 }
 END_TEST
 
+START_TEST(every_bar_has_a_height)
+{
+	add(0, "\"inf\"");
+	add(1, "-1.7e308");
+	add(2, "\"nan\"");
+	add(3, "1.7e308");
+	check_spark(8, "▁█");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("spark");
@@ -100,5 +110,6 @@ int main(void)
 	tcase_add_test(tcase, a_peak_is_kept_and_a_gap_is_shown);
 	tcase_add_test(tcase, decimal_strings_count_and_absent_values_do_not);
 	tcase_add_test(tcase, nothing_is_nothing);
+	tcase_add_test(tcase, every_bar_has_a_height);
 	return run_tests(tcase);
 }

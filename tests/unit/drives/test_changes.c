@@ -92,6 +92,7 @@ static void namespace(struct em_drive_snap *snap, uint32_t nsid, uint64_t blocks
 	uint8_t data[4096] = { 0 };
 
 	ns->nsid = nsid;
+	ns->attached = true;
 	em_put_le64(data, blocks);
 	em_put_le64(data + 8, 1000);
 	if (blocks > 0)
@@ -268,6 +269,34 @@ START_TEST(namespaces)
 }
 END_TEST
 
+START_TEST(namespaces_that_are_not_attached)
+{
+	namespace(before, 1, 5);
+	namespace(before, 2, 5);
+	namespace(before, 3, 5);
+	namespace(after, 1, 5);
+	namespace(after, 2, 6);
+	namespace(after, 7, 5);
+	after->namespaces[0].attached = false;
+	before->namespaces[1].attached = false;
+	before->namespaces[2].attached = after->namespaces[2].attached = false;
+	changes();
+	ck_assert_uint_eq(count, 4);
+	ck_assert_int_eq(kinds[0], EM_EVENT_KIND_NAMESPACE_CHANGED);
+	ck_assert_str_eq(events[0].subject, "attached");
+	ck_assert_str_eq(events[0].old_value, "yes");
+	ck_assert_str_eq(events[0].new_value, "no");
+	ck_assert_int_eq(kinds[1], EM_EVENT_KIND_NAMESPACE_CHANGED);
+	ck_assert_str_eq(events[1].subject, "attached, size_blocks");
+	ck_assert_str_eq(events[1].old_value, "no, 5");
+	ck_assert_str_eq(events[1].new_value, "yes, 6");
+	ck_assert_int_eq(kinds[2], EM_EVENT_KIND_NAMESPACE_REMOVED);
+	ck_assert_ptr_nonnull(strstr(events[2].summary, "unattached namespace 3 is gone"));
+	ck_assert_int_eq(kinds[3], EM_EVENT_KIND_NAMESPACE_ADDED);
+	ck_assert_ptr_nonnull(strstr(events[3].summary, "unattached namespace 7 is there"));
+}
+END_TEST
+
 START_TEST(warnings_are_told_at_first_sight)
 {
 	uint8_t smart[512] = { 0x02, 44, 1, 100 };
@@ -339,6 +368,7 @@ int main(void)
 		firmware_by_identify_alone,
 		slots,
 		namespaces,
+		namespaces_that_are_not_attached,
 		warnings_are_told_at_first_sight,
 		errors_are_counted_up,
 		self_test_that_ended,

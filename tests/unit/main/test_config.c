@@ -310,11 +310,13 @@ START_TEST(only_loopback_is_listened_on)
 					   "127.0.0.1:+80" };
 	ck_assert_int_eq(em_config_new(&config, NULL, false, message), 0);
 	for (size_t i = 0; i < EM_COUNT(good); i++) {
-		ck_assert_int_eq(em_config_set(config, "http", "listen", good[i], message), 0);
+		ck_assert_int_eq(em_config_set(config, "http", "listen", good[i], "--l", message),
+				 0);
 		ck_assert_str_eq(config->http_listen, good[i]);
 	}
 	for (size_t i = 0; i < EM_COUNT(bad); i++) {
-		ck_assert_msg(em_config_set(config, "http", "listen", bad[i], message) == -EINVAL,
+		ck_assert_msg(em_config_set(config, "http", "listen", bad[i], "--l", message) ==
+				      -EINVAL,
 			      "%s", bad[i]);
 		ck_assert_msg(strstr(message, "loopback"), "%s", message);
 	}
@@ -350,6 +352,28 @@ START_TEST(strange_files_are_errors)
 	ck_assert_int_eq(symlink("/dev/null", file), 0);
 	load();
 	check_defaults();
+	config = em_config_free(config);
+	unlink(file);
+	ck_assert_int_eq(symlink("nowhere", file), 0);
+	ck_assert_int_eq(em_config_new(&config, file, false, message), -ENOENT);
+	ck_assert_msg(strstr(message, file), "%s", message);
+}
+END_TEST
+
+/* Editors of other systems: their line ends say the same, their mark is named. */
+START_TEST(line_ends_and_marks)
+{
+	write_main("[poll]\r\nsmart_interval=30s\r\n[http]\r\nlisten=127.0.0.1:9980\r\n"
+		   "[drive S 1]\r\nsmart_interval = 10s\r\n[store]\r\ndirectory=/x");
+	load();
+	ck_assert_uint_eq(config->drives.intervals.page_us[EM_PAGE_SMART], 30 * SECOND);
+	ck_assert_str_eq(config->http_listen, "127.0.0.1:9980");
+	ck_assert_str_eq(config->drives.overrides[0].serial, "S 1");
+	ck_assert_uint_eq(config->drives.overrides[0].intervals.page_us[EM_PAGE_SMART],
+			  10 * SECOND);
+	ck_assert_str_eq(config->store_directory, "/x");
+	config = em_config_free(config);
+	check_bad("\xef\xbb\xbf[log]\nlevel=info\n", 1, "byte order mark");
 }
 END_TEST
 
@@ -391,14 +415,35 @@ START_TEST(what_is_printed_reads_the_same)
 }
 END_TEST
 
+START_TEST(what_differs_is_told_by_option)
+{
+	struct em_config *other;
+
+	write_main("[http]\nlisten=127.0.0.1:1\n[poll]\nsmart_interval=60000ms\n[drives]\n"
+		   "transport=pcie\n[store]\nraw_keep=31d\n[log]\nlevel=debug\n");
+	load();
+	ck_assert_int_eq(em_config_new(&other, NULL, false, message), 0);
+	for (unsigned i = 0; i < em_option_count; i++) {
+		const char *key = em_options[i].key;
+		bool differs = (strcmp(key, "listen") == 0 &&
+				strcmp(em_options[i].section, "http") == 0) ||
+			       strcmp(key, "transport") == 0 || strcmp(key, "raw_keep") == 0 ||
+			       strcmp(key, "level") == 0;
+
+		ck_assert_msg(em_config_same(config, other, &em_options[i]) == !differs, "%s", key);
+	}
+	em_config_free(other);
+}
+END_TEST
+
 START_TEST(the_command_line_has_the_same_checks)
 {
 	ck_assert_int_eq(em_config_new(&config, NULL, false, message), 0);
-	ck_assert_int_eq(em_config_set(config, "log", "level", "debug", message), 0);
+	ck_assert_int_eq(em_config_set(config, "log", "level", "debug", "--l", message), 0);
 	ck_assert_int_eq(config->log_level, LOG_DEBUG);
-	ck_assert_int_eq(em_config_set(config, "log", "level", "7", message), -EINVAL);
-	ck_assert_msg(strstr(message, "[log] level=7: "), "%s", message);
-	ck_assert_int_eq(em_config_set(config, "log", "none", "7", message), -ENOENT);
+	ck_assert_int_eq(em_config_set(config, "log", "level", "7", "--l", message), -EINVAL);
+	ck_assert_msg(strstr(message, "--l 7: write error, "), "%s", message);
+	ck_assert_int_eq(em_config_set(config, "log", "none", "7", "--l", message), -ENOENT);
 	ck_assert_int_eq(config->log_level, LOG_DEBUG);
 }
 END_TEST
@@ -420,8 +465,10 @@ int main(void)
 	tcase_add_test(tcase, bad_values_are_errors);
 	tcase_add_test(tcase, only_loopback_is_listened_on);
 	tcase_add_test(tcase, strange_files_are_errors);
+	tcase_add_test(tcase, line_ends_and_marks);
 	tcase_add_test(tcase, an_empty_file_is_a_file);
 	tcase_add_test(tcase, what_is_printed_reads_the_same);
+	tcase_add_test(tcase, what_differs_is_told_by_option);
 	tcase_add_test(tcase, the_command_line_has_the_same_checks);
 	return run_tests(tcase);
 }

@@ -33,6 +33,7 @@ START_TEST(per_drive_rows_lie_in_the_intervals)
 	for (unsigned i = 0; i < em_option_count; i++) {
 		if (!em_option_section_find(em_options[i].section)->per_drive)
 			continue;
+		ck_assert(!em_options[i].restart);
 		ck_assert_uint_ge(em_options[i].offset, first);
 		ck_assert_uint_le(em_options[i].offset + em_options[i].size,
 				  first + sizeof(struct em_poll_intervals));

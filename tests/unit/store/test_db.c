@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/store/db.h"
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
@@ -76,6 +78,31 @@ START_TEST(an_upgrade_keeps_a_copy)
 	ck_assert_str_eq(look("SELECT bytes FROM smart", buf), "42");
 	ck_assert_str_eq(look("PRAGMA user_version", buf), LATEST);
 	ck_assert_str_eq(look("SELECT count(*) FROM sqlite_schema WHERE name = 'more'", buf), "0");
+}
+END_TEST
+
+START_TEST(a_copy_that_finds_no_room_leaves_nothing)
+{
+	struct rlimit limit;
+	char buf[128];
+	rlim_t all;
+
+	ck_assert_int_eq(open_and_close(), 0);
+	change("WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
+	       "INSERT INTO smart (drive, nsid, at) SELECT 'd', 0, i FROM n");
+	description.migrations = migrations;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	all = limit.rlim_cur;
+	limit.rlim_cur = 100000;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ck_assert_int_eq(open_and_close(), -ENOSPC);
+	limit.rlim_cur = all;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ck_assert_uint_eq(count_files("ember.db.version"), 0);
+	ck_assert_str_eq(look("PRAGMA user_version", buf), LATEST);
+	ck_assert_int_eq(open_and_close(), 0);
+	ck_assert_uint_eq(count_files("ember.db.version"), 1);
 }
 END_TEST
 
@@ -247,7 +274,7 @@ START_TEST(few_broken_files_are_kept)
 
 		write_file(db_path, "x", 1, 0);
 		write_file(wal, "x", 1, 0);
-		ck_assert_int_eq(em_db_set_aside(db_path, name), 0);
+		ck_assert_int_eq(em_db_set_aside(db_path, name), i < 8 ? 0 : 1);
 		before = em_realtime_us() / 1000;
 		ck_assert_int_ne(access(db_path, F_OK), 0);
 		ck_assert_int_ne(access(wal, F_OK), 0);
@@ -313,6 +340,7 @@ int main(void)
 	tcase_add_test(tcase, every_migration_runs_once_and_from_nothing);
 	tcase_add_test(tcase, every_commit_reaches_the_disk);
 	tcase_add_test(tcase, an_upgrade_keeps_a_copy);
+	tcase_add_test(tcase, a_copy_that_finds_no_room_leaves_nothing);
 	tcase_add_test(tcase, a_file_of_version_1_is_brought_forward);
 	tcase_add_test(tcase, a_migration_that_fails_changes_nothing);
 	tcase_add_test(tcase, a_newer_file_is_left_alone);

@@ -77,6 +77,25 @@ START_TEST(drives_and_pages_outlive_a_restart)
 }
 END_TEST
 
+START_TEST(a_new_file_knows_the_drives_of_the_last_one)
+{
+	const struct em_store_drive gone = { .id = DRIVE, .serial = "S1", .state = "retired" };
+	struct em_store *store = open_store();
+	struct em_store_drive loaded;
+	char buf[128];
+
+	ck_assert_int_eq(em_store_put_drive(store, &gone), 0);
+	em_store_close(store, GRACE_US);
+	store = open_store();
+	ck_assert_int_eq(em_store_load_drives(store, take_drive, &loaded), 0);
+	ck_assert_int_eq(unlink(db_path), 0);
+	put(store, 1, 1);
+	wait_written(store);
+	ck_assert_str_eq(look("SELECT serial || state FROM drive", buf), "S1retired");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
 static int add_capability(void *userdata, const struct em_store_capability *capability)
 {
 	char *text = userdata;
@@ -171,6 +190,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
 	tcase_add_test(tcase, drives_and_pages_outlive_a_restart);
+	tcase_add_test(tcase, a_new_file_knows_the_drives_of_the_last_one);
 	tcase_add_test(tcase, capabilities_outlive_a_restart_and_are_forgotten);
 	tcase_add_test(tcase, events_come_back_as_they_were_put);
 	return run_tests(tcase);

@@ -116,9 +116,51 @@ START_TEST(the_newest_bytes_of_a_page_win)
 	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "smart", 0, 3, "c", 1), 0);
 	em_queue_return(&queue, &batch);
 	ck_assert_uint_eq(queue.waiting.page_count, 2);
-	ck_assert_int_eq(queue.waiting.pages->data[0], 'c');
-	ck_assert_int_eq(queue.waiting.pages->next->data[0], 'n');
-	ck_assert_ptr_eq(queue.waiting.last_page, queue.waiting.pages->next);
+	ck_assert_uint_eq(queue.waiting.page_bytes, 2);
+	/* What came back has waited longer. */
+	ck_assert_int_eq(queue.waiting.pages->data[0], 'n');
+	ck_assert_int_eq(queue.waiting.pages->next->data[0], 'c');
+	ck_assert_ptr_null(queue.waiting.pages->next->next);
+}
+END_TEST
+
+START_TEST(pages_have_a_bound_in_bytes)
+{
+	em_cleanup(em_freep) char *big = calloc(1, EM_QUEUE_PAGE_MAX);
+	struct em_queue_batch batch;
+
+	for (uint32_t nsid = 1; nsid <= 64; nsid++)
+		ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "namespace", nsid, 1, big,
+						   EM_QUEUE_PAGE_MAX),
+				 0);
+	ck_assert_uint_eq(queue.dropped, 0);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert_int_eq(em_queue_put_page(&queue, DRIVE, "smart", 0, 1, "x", 1), 0);
+	em_queue_return(&queue, &batch);
+	ck_assert_uint_eq(queue.dropped, 1);
+	ck_assert_uint_eq(queue.waiting.page_count, 64);
+	ck_assert_uint_eq(queue.waiting.pages->nsid, 2);
+}
+END_TEST
+
+/* As when the disk is away and there are a thousand drives: the loop waits for the same lock. */
+START_TEST(many_pages_come_back_quickly)
+{
+	struct em_queue_batch batch;
+	char drive[EM_QUEUE_DRIVE_ID];
+	uint64_t begin;
+
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(drive, sizeof(drive), "%016x", i);
+		ck_assert_int_eq(em_queue_put_page(&queue, drive, "smart", 0, 1, "x", 1), 0);
+	}
+	begin = em_monotonic_us();
+	for (unsigned i = 0; i < 100; i++) {
+		ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+		em_queue_return(&queue, &batch);
+	}
+	ck_assert_uint_lt(em_monotonic_us() - begin, 2 * EM_US_PER_SEC);
+	ck_assert_uint_eq(queue.waiting.page_count, 5000);
 }
 END_TEST
 
@@ -137,6 +179,44 @@ START_TEST(drives_are_remembered)
 	em_queue_batch_done(&batch);
 	em_queue_repeat_drives(&queue);
 	ck_assert(!em_queue_is_empty(&queue));
+}
+END_TEST
+
+START_TEST(drives_of_the_file_are_remembered_too)
+{
+	struct em_store_drive drive = { .id = DRIVE, .device = "nvme0" };
+	struct em_queue_batch batch;
+
+	ck_assert_int_eq(em_queue_remember_drive(&queue, &drive), 0);
+	ck_assert(em_queue_is_empty(&queue));
+	em_queue_repeat_drives(&queue);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert_str_eq(batch.drives->drive.device, "nvme0");
+	em_queue_batch_done(&batch);
+	strcpy(drive.device, "nvme1");
+	ck_assert_int_eq(em_queue_put_drive(&queue, &drive), 0);
+	strcpy(drive.device, "nvme0");
+	ck_assert_int_eq(em_queue_remember_drive(&queue, &drive), 0);
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert_str_eq(batch.drives->drive.device, "nvme1");
+	em_queue_batch_done(&batch);
+}
+END_TEST
+
+START_TEST(remembered_drives_leave_room_for_others)
+{
+	struct em_store_drive drive = { .identity_len = 0 };
+
+	for (unsigned i = 0; i < EM_QUEUE_DRIVES_MAX / 2 + 1; i++) {
+		snprintf(drive.id, sizeof(drive.id), "%016x", i);
+		ck_assert_int_eq(em_queue_remember_drive(&queue, &drive), 0);
+	}
+	ck_assert_uint_eq(queue.drive_count, EM_QUEUE_DRIVES_MAX / 2);
+	ck_assert_int_eq(em_queue_put_drive(&queue, &drive), 0);
+	queue.drive_count = EM_QUEUE_DRIVES_MAX; /* to put them all takes long */
+	ck_assert_int_eq(em_queue_put_drive(&queue, &drive), 0);
+	strcpy(drive.id, DRIVE);
+	ck_assert_int_eq(em_queue_put_drive(&queue, &drive), -ENOBUFS);
 }
 END_TEST
 
@@ -212,13 +292,18 @@ int main(void)
 {
 	TCase *tcase = tcase_create("queue");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, cells_come_back_as_they_were_put);
 	tcase_add_test(tcase, the_oldest_row_makes_room);
 	tcase_add_test(tcase, returned_rows_stand_before_newer_ones);
 	tcase_add_test(tcase, the_newest_bytes_of_a_page_win);
+	tcase_add_test(tcase, pages_have_a_bound_in_bytes);
+	tcase_add_test(tcase, many_pages_come_back_quickly);
 	tcase_add_test(tcase, drives_are_remembered);
+	tcase_add_test(tcase, drives_of_the_file_are_remembered_too);
+	tcase_add_test(tcase, remembered_drives_leave_room_for_others);
 	tcase_add_test(tcase, returned_events_stand_before_newer_ones);
 	tcase_add_test(tcase, the_newest_word_on_a_capability_wins);
 	tcase_add_test(tcase, what_cannot_be_kept_is_refused);

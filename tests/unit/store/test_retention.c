@@ -100,6 +100,25 @@ static const char *left(const char *table, char buf[128])
 	return outside_get(em_db_handle(db), sql, buf);
 }
 
+START_TEST(a_step_looks_at_few_series)
+{
+	char buf[128];
+
+	outside_exec(em_db_handle(db), "BEGIN");
+	for (int nsid = 1; nsid <= EM_RETENTION_SERIES + 1; nsid++)
+		add("namespace", "a", nsid, NOW);
+	add("namespace", "a", EM_RETENTION_SERIES + 1, NOW - 40 * DAY);
+	outside_exec(em_db_handle(db), "COMMIT");
+	ck_assert_int_eq(
+		em_retention_step(&retention, em_db_handle(db), tables, EM_COUNT(tables), NOW), 1);
+	outside_get(em_db_handle(db), "SELECT count(*) FROM namespace", buf);
+	ck_assert_int_eq(strtol(buf, NULL, 10), EM_RETENTION_SERIES + 2);
+	prune_all(NOW);
+	outside_get(em_db_handle(db), "SELECT count(*) FROM namespace", buf);
+	ck_assert_int_eq(strtol(buf, NULL, 10), EM_RETENTION_SERIES + 1);
+}
+END_TEST
+
 START_TEST(old_readings_go_series_by_series)
 {
 	char buf[128];
@@ -242,11 +261,13 @@ int main(void)
 {
 	TCase *tcase = tcase_create("retention");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, an_agreeing_clock_is_trusted_at_once);
 	tcase_add_test(tcase, a_clock_without_witness_has_to_stay_steady);
 	tcase_add_test(tcase, a_clock_far_from_the_newest_reading_is_not_trusted);
 	tcase_add_test(tcase, a_step_of_the_clock_ends_the_trust);
+	tcase_add_test(tcase, a_step_looks_at_few_series);
 	tcase_add_test(tcase, old_readings_go_series_by_series);
 	tcase_add_test(tcase, a_reading_exactly_at_the_edge_stays);
 	tcase_add_test(tcase, a_drive_that_is_long_gone_keeps_its_last_days);

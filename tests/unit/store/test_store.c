@@ -72,6 +72,7 @@ START_TEST(bad_arguments_are_refused)
 	store = open_store();
 	ck_assert_int_eq(em_store_put_row(store, 2, DRIVE, 0, 1, &cell), -EINVAL);
 	ck_assert_int_eq(em_store_put_row(store, 1, NULL, 0, 1, &cell), -EINVAL);
+	ck_assert_uint_eq(status_of(store).dropped, 1);
 	em_store_close(store, GRACE_US);
 	ck_assert_ptr_null(em_store_close(NULL, 0));
 }
@@ -184,6 +185,32 @@ START_TEST(a_wal_that_was_taken_away_loses_nothing)
 	put(store, 2, 2);
 	wait_written(store);
 	ck_assert_str_eq(look("SELECT group_concat(at) FROM smart", buf), "1,2");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+/* A reader of an older state holds back the way home: what only the -wal has is not given up. */
+START_TEST(a_wal_that_was_taken_away_waits_for_readers)
+{
+	struct em_store *store = open_store();
+	sqlite3 *db = outside_open();
+	char wal[PATH_MAX + 32], buf[128];
+
+	snprintf(wal, sizeof(wal), "%s-wal", db_path);
+	put(store, 1, 1);
+	wait_written(store);
+	outside_exec(db, "BEGIN; SELECT * FROM smart");
+	put(store, 2, 2);
+	wait_written(store);
+	ck_assert_int_eq(unlink(wal), 0);
+	put(store, 3, 3);
+	wait_until(!status_of(store).ok);
+	ck_assert_msg(strstr(status_of(store).detail, "-wal"), "%s", status_of(store).detail);
+	outside_exec(db, "COMMIT");
+	sqlite3_close(db);
+	wait_written(store);
+	ck_assert_str_eq(look("SELECT group_concat(at) FROM smart", buf), "1,2,3");
+	ck_assert_uint_eq(status_of(store).dropped, 0);
 	em_store_close(store, GRACE_US);
 }
 END_TEST
@@ -310,6 +337,135 @@ START_TEST(a_full_queue_drops_the_oldest_and_counts)
 }
 END_TEST
 
+static int64_t settled[16];
+static unsigned settled_count;
+
+/* On the writer's thread; the tests look after a flush or a wait. */
+static void note_settled(void *userdata, int64_t id)
+{
+	ck_assert_ptr_eq(userdata, dir);
+	if (settled_count < EM_COUNT(settled))
+		settled[settled_count] = id;
+	__atomic_add_fetch(&settled_count, 1, __ATOMIC_SEQ_CST);
+}
+
+static unsigned count_settled(void)
+{
+	return __atomic_load_n(&settled_count, __ATOMIC_SEQ_CST);
+}
+
+static struct em_store *open_with_events(void)
+{
+	const struct em_store_config config = { .directory = dir,
+						.tables = tables,
+						.table_count = EM_COUNT(tables),
+						.events_settled = note_settled,
+						.userdata = dir };
+	struct em_store *store = NULL;
+
+	settled_count = 0;
+	ck_assert_int_eq(em_store_open(&store, &config, NULL), 0);
+	return store;
+}
+
+static int put_event(struct em_store *store, int64_t id)
+{
+	const struct em_event event = { .id = id, .at_us = id, .kind = "drive-state" };
+
+	return em_store_put_event(store, &event);
+}
+
+static int flush(struct em_store *store)
+{
+	return em_store_flush(store, em_monotonic_us() + WAIT_US);
+}
+
+static int saved_stderr;
+
+static void catch_log(void)
+{
+	char path[PATH_MAX + 16];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/log", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	saved_stderr = dup(STDERR_FILENO);
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+static unsigned count_in_log(const char *word)
+{
+	char path[PATH_MAX + 16], line[1024];
+	unsigned count = 0;
+	FILE *log;
+
+	snprintf(path, sizeof(path), "%s/log", dir);
+	log = fopen(path, "r");
+	ck_assert_ptr_nonnull(log);
+	while (fgets(line, sizeof(line), log))
+		count += strstr(line, word) != NULL;
+	fclose(log);
+	return count;
+}
+
+START_TEST(every_outage_tells_what_it_cost)
+{
+	struct em_store *store = open_with_events();
+	sqlite3 *db = outside_open();
+	unsigned begun[2], ended[2];
+
+	catch_log();
+	for (int64_t id = 1, round = 0; round < 2; round++) {
+		ck_assert_int_eq(flush(store), 0);
+		outside_exec(db, "BEGIN EXCLUSIVE");
+		for (unsigned i = 0; i < EM_STORE_EVENTS_MAX + 3; i++)
+			ck_assert_int_eq(put_event(store, id++), 0);
+		wait_until(status_of(store).dropped == 3 * ((uint64_t)round + 1));
+		outside_exec(db, "ROLLBACK");
+		wait_until(status_of(store).ok);
+		wait_written(store);
+		wait_until(count_in_log("3 rows of history were lost") > round);
+		begun[round] = count_in_log("history are lost");
+		ended[round] = count_in_log("3 rows of history were lost");
+	}
+	dup2(saved_stderr, STDERR_FILENO);
+	for (unsigned round = 0; round < 2; round++) {
+		ck_assert_uint_eq(begun[round], round + 1);
+		ck_assert_uint_eq(ended[round], round + 1);
+	}
+	sqlite3_close(db);
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
+/* However often the batch that it is in has to be tried. */
+START_TEST(a_row_that_cannot_be_stored_is_lost_once)
+{
+	struct em_store *store = open_store();
+	sqlite3 *db = outside_open();
+	char buf[128];
+
+	outside_exec(db, "CREATE TRIGGER no BEFORE INSERT ON smart WHEN new.at = 1"
+			 " BEGIN SELECT raise(ABORT, 'no'); END; BEGIN EXCLUSIVE");
+	put(store, 1, 1);
+	put(store, 2, 2);
+	ck_assert_int_eq(em_store_put_page(store, DRIVE, "smart", 0, 1, "x", 1), 0);
+	wait_until(!status_of(store).ok);
+	/* The rest of the batch fails once more. */
+	outside_exec(db, "ALTER TABLE page RENAME TO away; COMMIT");
+	wait_until(!strstr(status_of(store).detail, "locked"));
+	outside_exec(db, "ALTER TABLE away RENAME TO page");
+	sqlite3_close(db);
+	wait_written(store);
+	ck_assert_uint_eq(status_of(store).dropped, 1);
+	ck_assert_uint_eq(status_of(store).written, 2);
+	ck_assert_str_eq(look("SELECT group_concat(at) FROM smart", buf), "2");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
 static void limit_files(rlim_t most)
 {
 	struct rlimit limit;
@@ -387,49 +543,6 @@ START_TEST(old_readings_are_taken_away)
 	em_store_close(store, GRACE_US);
 }
 END_TEST
-
-static int64_t settled[16];
-static unsigned settled_count;
-
-/* On the writer's thread; the tests look after a flush or a wait. */
-static void note_settled(void *userdata, int64_t id)
-{
-	ck_assert_ptr_eq(userdata, dir);
-	if (settled_count < EM_COUNT(settled))
-		settled[settled_count] = id;
-	__atomic_add_fetch(&settled_count, 1, __ATOMIC_SEQ_CST);
-}
-
-static unsigned count_settled(void)
-{
-	return __atomic_load_n(&settled_count, __ATOMIC_SEQ_CST);
-}
-
-static struct em_store *open_with_events(void)
-{
-	const struct em_store_config config = { .directory = dir,
-						.tables = tables,
-						.table_count = EM_COUNT(tables),
-						.events_settled = note_settled,
-						.userdata = dir };
-	struct em_store *store = NULL;
-
-	settled_count = 0;
-	ck_assert_int_eq(em_store_open(&store, &config, NULL), 0);
-	return store;
-}
-
-static int put_event(struct em_store *store, int64_t id)
-{
-	const struct em_event event = { .id = id, .at_us = id, .kind = "drive-state" };
-
-	return em_store_put_event(store, &event);
-}
-
-static int flush(struct em_store *store)
-{
-	return em_store_flush(store, em_monotonic_us() + WAIT_US);
-}
 
 START_TEST(events_settle_in_order_and_after_their_commit)
 {
@@ -601,6 +714,53 @@ START_TEST(flush_tells_of_a_full_disk)
 }
 END_TEST
 
+/* A disk that takes nothing, and does not say so, while the gate is shut. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static bool stuck;
+static sqlite3_syscall_ptr real_write;
+
+static ssize_t write_through_gate(int fd, const void *data, size_t len, off_t at)
+{
+	__atomic_store_n(&stuck, true, __ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return ((ssize_t(*)(int, const void *, size_t, off_t))real_write)(fd, data, len, at);
+}
+
+/* Which of them SQLite uses depends on how it was built. */
+static void build_gate(void)
+{
+	static const char *const names[] = { "pwrite", "pwrite64", "write" };
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	for (size_t i = 0; i < EM_COUNT(names) && !real_write; i++) {
+		real_write = vfs->xGetSystemCall(vfs, names[i]);
+		if (real_write)
+			vfs->xSetSystemCall(vfs, names[i], (sqlite3_syscall_ptr)write_through_gate);
+	}
+	ck_assert_ptr_nonnull((void *)real_write);
+}
+
+START_TEST(closing_leaves_a_stuck_write_alone)
+{
+	struct em_store *store = open_with_events();
+	unsigned shown;
+
+	ck_assert_int_eq(flush(store), 0);
+	build_gate();
+	pthread_mutex_lock(&gate);
+	stuck = false;
+	ck_assert_int_eq(put_event(store, 1), 0);
+	wait_until(__atomic_load_n(&stuck, __ATOMIC_SEQ_CST));
+	ck_assert_ptr_null(em_store_close(store, 0));
+	/* Whoever is told of events may be gone by now. */
+	shown = count_settled();
+	pthread_mutex_unlock(&gate);
+	wait_until(count_files("ember.db-wal") == 0); /* the writer has ended */
+	ck_assert_uint_eq(count_settled(), shown);
+}
+END_TEST
+
 /* Writes until it is killed. A child must not assert: it shares the pipe of its parent's test. */
 static _Noreturn void write_for_ever(void)
 {
@@ -736,12 +896,16 @@ int main(void)
 	tcase_add_test(tcase, a_file_that_breaks_is_set_aside_while_running);
 	tcase_add_test(tcase, a_broken_page_that_only_a_reader_meets_is_told);
 	tcase_add_test(tcase, a_wal_that_was_taken_away_loses_nothing);
+	tcase_add_test(tcase, a_wal_that_was_taken_away_waits_for_readers);
 	tcase_add_test(tcase, a_file_that_was_cut_is_made_again);
 	tcase_add_test(tcase, a_file_that_was_taken_away_is_made_again);
 	tcase_add_test(tcase, a_locked_file_is_waited_for);
 	tcase_add_test(tcase, a_file_locked_at_start_is_waited_for);
 	tcase_add_test(tcase, closing_gives_up_after_its_grace);
+	tcase_add_test(tcase, closing_leaves_a_stuck_write_alone);
 	tcase_add_test(tcase, a_full_queue_drops_the_oldest_and_counts);
+	tcase_add_test(tcase, every_outage_tells_what_it_cost);
+	tcase_add_test(tcase, a_row_that_cannot_be_stored_is_lost_once);
 	tcase_add_test(tcase, a_disk_that_takes_no_more_is_waited_for);
 	tcase_add_test(tcase, old_readings_are_taken_away);
 	tcase_add_test(tcase, events_settle_in_order_and_after_their_commit);

@@ -303,6 +303,39 @@ START_TEST(health_says_what_is_wrong)
 }
 END_TEST
 
+static unsigned count_reasons(const struct em_context *context, const char *last)
+{
+	struct em_reply reply = ask_with(context, fleet, "GET", "/v1/health");
+	json_t *root = reply_json(&reply, 200), *list = at(root, "reasons");
+	unsigned count = (unsigned)json_array_size(list);
+
+	/* The last but one: what drives do comes behind. */
+	if (last)
+		ck_assert_str_eq(json_string_value(json_array_get(list, count - 2)), last);
+	json_decref(root);
+	return count;
+}
+
+START_TEST(health_says_what_keeps_the_network_out)
+{
+	struct em_context context = { .version = "1.2.3" };
+	unsigned without = count_reasons(&context, NULL);
+
+	/* Nobody is to get in, so nothing is missing. */
+	context.tokens_trouble = "the file is odd";
+	ck_assert_uint_eq(count_reasons(&context, NULL), without);
+	context.certificate_expires_us = NOW_US + 1;
+	ck_assert_uint_eq(
+		count_reasons(&context, "the file is odd: nobody gets in over the network"),
+		without + 1);
+	context.tokens_trouble = NULL;
+	context.certificate_expires_us = NOW_US;
+	ck_assert_uint_eq(
+		count_reasons(&context, "the certificate for HTTPS has expired: clients refuse it"),
+		without + 1);
+}
+END_TEST
+
 START_TEST(no_drives_is_a_valid_state)
 {
 	struct em_snapshot *empty = make_snapshot(NULL, 0);
@@ -342,6 +375,7 @@ int main(void)
 	tcase_add_test(tc, one_drive);
 	tcase_add_test(tc, namespaces);
 	tcase_add_test(tc, health_says_what_is_wrong);
+	tcase_add_test(tc, health_says_what_keeps_the_network_out);
 	tcase_add_test(tc, no_drives_is_a_valid_state);
 	tcase_add_test(tc, index_lists_every_route);
 	return run_tests(tc);

@@ -239,7 +239,7 @@ START_TEST(tcp_is_for_this_host)
 	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", server.port - 1);
 	expect_tcp(421, "GET /v1/health HTTP/1.1\r\nHost: \r\n\r\n");
-	expect_tcp(421, "GET /v1/health HTTP/1.1\r\n%sHost: evil.example\r\n\r\n", server.host);
+	expect_tcp(400, "GET /v1/health HTTP/1.1\r\n%sHost: evil.example\r\n\r\n", server.host);
 	expect_tcp(421, "GET /v1/health HTTP/1.0\r\n\r\n");
 	expect_tcp(400, "GET /v1/health HTTP/1.1\r\n\r\n");
 	expect_tcp(200, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n", server.host,
@@ -249,6 +249,106 @@ START_TEST(tcp_is_for_this_host)
 	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: null\r\n\r\n", server.host);
 	expect_tcp(403, "GET /v1/health HTTP/1.1\r\n%sOrigin: http://localhost:%u\r\n\r\n",
 		   server.host, server.port);
+}
+END_TEST
+
+static unsigned count_heads(const char *answer)
+{
+	unsigned count = 0;
+
+	while ((answer = strstr(answer, "HTTP/1.1 "))) {
+		answer++;
+		count++;
+	}
+	return count;
+}
+
+/* One refusal, which says what to do. */
+static void expect_bad_head(const char *request)
+{
+	char *answer = talk(connect_unix(), request);
+
+	ck_assert_msg(status_of(answer) == 400, "%s\n-> %s", request, answer);
+	ck_assert_msg(count_heads(answer) == 1, "%s", answer);
+	ck_assert(has_header(answer, "\r\nContent-Type: application/problem+json\r\n"));
+	free(answer);
+}
+
+START_TEST(a_head_has_one_meaning)
+{
+	expect_bad_head("GET /v1/health HTTP/1.1\r\n\r\n");
+	expect_bad_head("GET /v1/health HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n");
+	expect_bad_head("GET /v1/health HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n");
+	expect_bad_head("GET /v1/health x HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect_bad_head("GET /v1/drives?state=o k HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect_bad_head("GET /v1/drives\t HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect(connect_unix(), "GET /v1/health HTTP/1.0\r\n\r\n", 200);
+	expect(connect_unix(), "GET /v1/health HTTP/1.0\r\nHost: x\r\n\r\n", 200);
+	expect(connect_unix(), "GET /v1/health HTTP/2.0\r\nHost: x\r\n\r\n", 505);
+}
+END_TEST
+
+/* All that comes until the other end closes. */
+static char *hear_all(int fd)
+{
+	size_t len = 0, size = 1 << 20;
+	char *text = calloc(1, size);
+
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		ssize_t n;
+
+		ck_assert_msg(poll(&p, 1, PATIENCE_MS) == 1, "no end after: %s", text);
+		n = recv(fd, text + len, size - 1 - len, 0);
+		if (n <= 0)
+			return text;
+		len += (size_t)n;
+	}
+}
+
+START_TEST(requests_in_a_row_are_answered_in_a_row)
+{
+	static const char *const order[] = { "\"status\":\"ok\"", "\"points\":[", "no drive with",
+					     "405 Method", "SN-A-0001" };
+	char *answer, *at;
+	int fd = connect_unix();
+
+	/* The second waits for the disk, and what follows waits for it. */
+	say(fd, "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
+		"GET /v1/drives/nvme0/history?field=percentage_used HTTP/1.1\r\nHost: x\r\n\r\n"
+		"GET /v1/drives/nope HTTP/1.1\r\nHost: x\r\n\r\n"
+		"DELETE / HTTP/1.1\r\nHost: x\r\n\r\n"
+		"GET /v1/drives HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	answer = at = hear_all(fd);
+	for (unsigned i = 0; i < EM_COUNT(order); i++) {
+		at = strstr(at, order[i]);
+		ck_assert_msg(at != NULL, "no %s in its place: %s", order[i], answer);
+	}
+	ck_assert_uint_eq(count_heads(answer), EM_COUNT(order));
+	free(answer);
+	close(fd);
+}
+END_TEST
+
+/* What a browser asks before it lets a page of another site send something. */
+START_TEST(pages_of_others_get_no_leave)
+{
+	static const char request[] = "OPTIONS /v1/tokens HTTP/1.1\r\n%s"
+				      "Origin: http://evil.example\r\n"
+				      "Access-Control-Request-Method: POST\r\n\r\n";
+	char text[512], *answer;
+
+	snprintf(text, sizeof(text), request, server.host);
+	answer = talk(connect_tcp(server.port), text);
+	ck_assert_msg(status_of(answer) == 403, "%s", answer);
+	ck_assert(!has_header(answer, "\r\nAccess-Control-"));
+	free(answer);
+	snprintf(text, sizeof(text), "GET /v1/drives HTTP/1.1\r\n%sOrigin: http://%s\r\n\r\n",
+		 server.host, server.address);
+	answer = talk(connect_tcp(server.port), text);
+	ck_assert_msg(status_of(answer) == 200, "%s", answer);
+	ck_assert(!has_header(answer, "\r\nAccess-Control-"));
+	free(answer);
 }
 END_TEST
 
@@ -314,12 +414,62 @@ START_TEST(slow_clients_do_not_keep_others_out)
 }
 END_TEST
 
+static bool is_empty(const struct em_guard_group *group)
+{
+	return TAILQ_EMPTY(&group->asking) && TAILQ_EMPTY(&group->known) &&
+	       TAILQ_EMPTY(&group->answered);
+}
+
 static bool is_shut(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1 && p.revents & POLLHUP;
 }
+
+/* As another user: connects so often, says a bit each time, tells it, and waits for the end. */
+static pid_t crowd_of(uid_t uid, unsigned count, int told[2])
+{
+	pid_t child = fork();
+	char byte = 'x';
+
+	if (child)
+		return child;
+	close(told[0]);
+	if (setgroups(0, NULL) < 0 || setgid(uid) < 0 || setuid(uid) < 0)
+		_exit(1);
+	for (unsigned i = 0; i < count; i++)
+		send(connect_unix(), "G", 1, MSG_NOSIGNAL);
+	_exit(send(told[1], &byte, 1, 0) == 1 && recv(told[1], &byte, 1, 0) == 0 ? 0 : 2);
+}
+
+START_TEST(one_user_keeps_nobody_out)
+{
+	int told[2], held, status;
+	char *answer, byte;
+	pid_t child;
+
+	if (getuid() != 0)
+		return;
+	ck_assert_int_eq(chmod(server.dir, 0755), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told), 0);
+	held = connect_unix();
+	say(held, "GET /v1/hea");
+	child = crowd_of(65534, 500, told);
+	close(told[1]);
+	ck_assert_int_eq(recv(told[0], &byte, 1, 0), 1);
+	/* Who is served after them knows that all of them were taken. */
+	expect(connect_unix(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+	say(held, "lth HTTP/1.1\r\nHost: x\r\n\r\n");
+	answer = hear(held, true);
+	ck_assert_msg(status_of(answer) == 200, "%s", answer);
+	free(answer);
+	close(held);
+	close(told[0]);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
 
 START_TEST(the_oldest_that_asks_nothing_makes_room)
 {
@@ -347,7 +497,7 @@ START_TEST(the_oldest_that_asks_nothing_makes_room)
 		close(fds[i][0]);
 		close(fds[i][1]);
 	}
-	ck_assert_uint_eq(two.open, 0);
+	ck_assert(is_empty(&two));
 	em_guard_free(guard);
 }
 END_TEST
@@ -378,14 +528,89 @@ START_TEST(an_address_has_its_own_limit)
 	ck_assert(is_shut(fds[3][1]) && !is_shut(fds[2][1]) && !is_shut(fds[4][1]));
 	g[5] = em_guard_add(guard, &group, fds[5][0], 3, hour);
 	ck_assert(!is_shut(fds[5][1]) && !is_shut(fds[0][1]));
-	ck_assert_uint_eq(group.open, 4);
 	for (unsigned i = 0; i < 6; i++) {
 		em_guard_remove(guard, g[i]);
 		close(fds[i][0]);
 		close(fds[i][1]);
 	}
-	ck_assert_uint_eq(group.open, 0);
+	ck_assert(is_empty(&group));
 	em_guard_free(guard);
+}
+END_TEST
+
+#define PLACES 8u
+
+struct places {
+	struct em_guard_group group;
+	struct em_guard *guard;
+	struct em_guarded *g[3 * PLACES];
+	int fds[3 * PLACES][2];
+	unsigned count;
+};
+
+static void places_add(struct places *c, bool known)
+{
+	unsigned i = c->count++;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->fds[i]), 0);
+	c->g[i] = em_guard_add(c->guard, &c->group, c->fds[i][0], 1, 3600 * EM_US_PER_SEC);
+	em_guard_set_known(c->guard, c->g[i], known);
+}
+
+static unsigned places_open(const struct places *c, unsigned from, unsigned to)
+{
+	unsigned open = 0;
+
+	for (unsigned i = from; i < to; i++)
+		open += !is_shut(c->fds[i][1]);
+	return open;
+}
+
+static void places_end(struct places *c)
+{
+	for (unsigned i = 0; i < c->count; i++) {
+		em_guard_remove(c->guard, c->g[i]);
+		close(c->fds[i][0]);
+		close(c->fds[i][1]);
+	}
+	ck_assert(is_empty(&c->group));
+	em_guard_free(c->guard);
+}
+
+/* Behind one address, or in one listener: those known and those who come keep out nobody. */
+static void share_places(unsigned max, unsigned address_max)
+{
+	struct places c = { 0 };
+
+	em_guard_group_init(&c.group, max, address_max);
+	ck_assert_int_eq(em_guard_new(&c.guard), 0);
+	for (unsigned i = 0; i < PLACES - 2; i++)
+		places_add(&c, true);
+	/* One of them is being answered. */
+	em_guard_reply(c.guard, c.g[0], 3600 * EM_US_PER_SEC);
+	for (unsigned i = 0; i < PLACES; i++)
+		places_add(&c, false);
+	/* One known made room for the third that came; then they did for each other. */
+	ck_assert_uint_eq(places_open(&c, 0, PLACES - 2), PLACES - 3);
+	ck_assert(!is_shut(c.fds[0][1]) && is_shut(c.fds[1][1]));
+	ck_assert_uint_eq(places_open(&c, PLACES - 2, c.count), 3);
+	/* They become known: now it is the known that make room, whatever they do. */
+	for (unsigned i = PLACES - 2; i < c.count; i++)
+		em_guard_set_known(c.guard, c.g[i], true);
+	for (unsigned i = 0; i < c.count; i++)
+		em_guard_reply(c.guard, c.g[i], 3600 * EM_US_PER_SEC);
+	for (unsigned i = 0; i < PLACES / 4; i++)
+		places_add(&c, false);
+	ck_assert_uint_eq(places_open(&c, 0, c.count), PLACES);
+	ck_assert_uint_eq(places_open(&c, c.count - PLACES / 4, c.count), PLACES / 4);
+	ck_assert(is_shut(c.fds[0][1]));
+	places_end(&c);
+}
+
+START_TEST(who_comes_has_a_quarter_of_the_places)
+{
+	share_places(PLACES, 0);
+	share_places(PLACES * 2, PLACES);
 }
 END_TEST
 
@@ -601,11 +826,16 @@ int main(void)
 	tcase_add_test(tc, a_body_has_its_limit);
 	tcase_add_test(tc, who_may_do_what_is_for_admins);
 	tcase_add_test(tc, tcp_is_for_this_host);
+	tcase_add_test(tc, a_head_has_one_meaning);
+	tcase_add_test(tc, requests_in_a_row_are_answered_in_a_row);
+	tcase_add_test(tc, pages_of_others_get_no_leave);
 	tcase_add_test(tc, odd_requests);
 	tcase_add_test(tc, a_connection_that_goes_half_way);
 	tcase_add_test(tc, slow_clients_do_not_keep_others_out);
 	tcase_add_test(tc, the_oldest_that_asks_nothing_makes_room);
 	tcase_add_test(tc, an_address_has_its_own_limit);
+	tcase_add_test(tc, who_comes_has_a_quarter_of_the_places);
+	tcase_add_test(tc, one_user_keeps_nobody_out);
 	tcase_add_test(tc, a_deadline_shuts_the_connection);
 	tcase_add_test(tc, history_of_a_real_store);
 	tcase_add_test(tc, history_without_a_beginning_is_the_newest);

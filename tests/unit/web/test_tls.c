@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -237,6 +238,33 @@ START_TEST(nothing_without_a_token)
 }
 END_TEST
 
+/* Also when there is none because their file cannot be read; the rest goes on. */
+START_TEST(nobody_gets_in_without_the_file_of_tokens)
+{
+	struct em_web_config config = { .certificate = certificate,
+					.key = key,
+					.https_listen = address,
+					.socket = server.path,
+					.version = "1.2.3" };
+	const char *message = NULL;
+	char path[PATH_MAX * 2], *answer;
+
+	server.web = em_web_stop(server.web);
+	/* A name that no file can have. */
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	config.tokens = path;
+	ck_assert_int_eq(em_web_start(&server.web, &config, server.hub, server.store, &message), 0);
+	expect_get("GET", "/metrics", "", 401);
+	answer = talk(connect_unix(), "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n");
+	ck_assert_msg(strstr(answer, "nobody gets in over the network") != NULL, "%s", answer);
+	free(answer);
+	answer = talk(connect_unix(), "GET /v1/tokens HTTP/1.1\r\nHost: x\r\n\r\n");
+	ck_assert_uint_eq(status_of(answer), 503);
+	free(answer);
+}
+END_TEST
+
 START_TEST(a_token_may_look_and_no_more)
 {
 	expect_get("POST", "/v1/drives/nvme0/refresh", "", 405);
@@ -248,20 +276,27 @@ START_TEST(a_token_may_look_and_no_more)
 }
 END_TEST
 
-START_TEST(a_revoked_token_ends_at_once)
+static void revoke_token(void)
 {
 	char request[256], *answer;
-	struct client client;
 
-	ck_assert_int_eq(open_client(&client, connect_tcp(port), "NORMAL"), 0);
-	answer = get(&client, "GET", "/metrics", "");
-	ck_assert_uint_eq(status_of(answer), 200);
-	free(answer);
 	snprintf(request, sizeof(request), "DELETE /v1/tokens/%s HTTP/1.1\r\nHost: x\r\n\r\n",
 		 token.id);
 	answer = talk(connect_unix(), request);
 	ck_assert_uint_eq(status_of(answer), 204);
 	free(answer);
+}
+
+START_TEST(a_revoked_token_ends_at_once)
+{
+	struct client client;
+	char *answer;
+
+	ck_assert_int_eq(open_client(&client, connect_tcp(port), "NORMAL"), 0);
+	answer = get(&client, "GET", "/metrics", "");
+	ck_assert_uint_eq(status_of(answer), 200);
+	free(answer);
+	revoke_token();
 	/* Also on a connection that is open. */
 	answer = get(&client, "GET", "/metrics", "");
 	ck_assert_uint_eq(status_of(answer), 401);
@@ -270,35 +305,60 @@ START_TEST(a_revoked_token_ends_at_once)
 }
 END_TEST
 
-START_TEST(a_stream_ends_with_its_token)
+/* Adds to text what comes until `wanted` is there. */
+static void hear_client(struct client *client, char *text, size_t size, const char *wanted)
 {
-	char request[512], text[4096] = "";
-	struct client client;
-	struct em_event event = { .summary = "Not for you." };
-	size_t len = 0;
-	ssize_t n;
+	size_t len = strlen(text);
 
-	ck_assert_int_eq(open_client(&client, connect_tcp(port), "NORMAL"), 0);
+	gnutls_record_set_timeout(client->session, PATIENCE_MS);
+	while (!strstr(text, wanted)) {
+		ssize_t n = gnutls_record_recv(client->session, text + len, size - 1 - len);
+
+		ck_assert_msg(n > 0, "%zd, no %s after: %s", n, wanted, text);
+		len += (size_t)n;
+		text[len] = '\0';
+	}
+}
+
+static void open_stream(struct client *client, char *text, size_t size)
+{
+	char request[512];
+
+	ck_assert_int_eq(open_client(client, connect_tcp(port), "NORMAL"), 0);
 	snprintf(request, sizeof(request),
 		 "GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
 		 "Authorization: Bearer %s\r\n\r\n",
 		 secret);
-	gnutls_record_send(client.session, request, strlen(request));
-	gnutls_record_set_timeout(client.session, PATIENCE_MS);
-	while (!strstr(text, "3000\n\n")) {
-		n = gnutls_record_recv(client.session, text + len, sizeof(text) - 1 - len);
-		ck_assert_int_gt(n, 0);
-		len += (size_t)n;
-	}
-	snprintf(request, sizeof(request), "DELETE /v1/tokens/%s HTTP/1.1\r\nHost: x\r\n\r\n",
-		 token.id);
-	free(talk(connect_unix(), request));
+	gnutls_record_send(client->session, request, strlen(request));
+	hear_client(client, text, size, "3000\n\n");
+}
+
+/* At once, and not with the next sign of life. */
+START_TEST(a_stream_ends_with_its_token)
+{
+	char text[4096] = "";
+	struct client client;
+	uint64_t before;
+
+	open_stream(&client, text, sizeof(text));
+	before = em_monotonic_us();
+	revoke_token();
+	hear_client(&client, text, sizeof(text), "\r\n0\r\n\r\n");
+	ck_assert_uint_lt(em_monotonic_us() - before, EM_US_PER_SEC);
+	close_client(&client);
+}
+END_TEST
+
+START_TEST(a_stream_tells_nothing_after_its_token)
+{
+	char text[4096] = "";
+	struct client client;
+	struct em_event event = { .summary = "Not for you." };
+
+	open_stream(&client, text, sizeof(text));
+	revoke_token();
 	em_event_log_add(server.events, NULL, EM_EVENT_KIND_BROKER, &event);
-	while (!strstr(text, "\r\n0\r\n\r\n")) {
-		n = gnutls_record_recv(client.session, text + len, sizeof(text) - 1 - len);
-		ck_assert_int_gt(n, 0);
-		len += (size_t)n;
-	}
+	hear_client(&client, text, sizeof(text), "\r\n0\r\n\r\n");
 	ck_assert_ptr_null(strstr(text, "Not for you"));
 	close_client(&client);
 }
@@ -320,6 +380,55 @@ START_TEST(versions)
 	close_client(&client);
 	/* Without TLS there is no answer. */
 	free(talk(connect_tcp(port), "GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+	expect_get("GET", "/", "", 200);
+}
+END_TEST
+
+/* Only what makes keys for each session, of curves, with a cipher that authenticates. */
+START_TEST(weak_ways_are_refused)
+{
+	static const char *const good[] = {
+		"NORMAL:-VERS-ALL:+VERS-TLS1.2:-CIPHER-ALL:+AES-128-GCM",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.2:-CIPHER-ALL:+CHACHA20-POLY1305",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-X25519",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-SECP384R1",
+	};
+	static const char *const weak[] = {
+		"NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+RSA",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+DHE-RSA",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.2:-CIPHER-ALL:+AES-128-CBC:+AES-256-CBC",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.2:-SIGN-ALL:+SIGN-ECDSA-SHA1:+SIGN-RSA-SHA1",
+		"NORMAL:-VERS-ALL:+VERS-TLS1.3:-GROUP-ALL:+GROUP-FFDHE8192",
+	};
+	struct client client;
+
+	for (unsigned i = 0; i < EM_COUNT(good); i++) {
+		ck_assert_msg(open_client(&client, connect_tcp(port), good[i]) == 0, "%s", good[i]);
+		close_client(&client);
+	}
+	for (unsigned i = 0; i < EM_COUNT(weak); i++) {
+		ck_assert_msg(open_client(&client, connect_tcp(port), weak[i]) < 0, "%s", weak[i]);
+		close_client(&client);
+	}
+}
+END_TEST
+
+/* It would be a way to make us calculate, again and again, on one connection. */
+START_TEST(no_second_handshake)
+{
+	struct client client;
+	char byte;
+	int r;
+
+	ck_assert_int_eq(open_client(&client, connect_tcp(port), "NORMAL:-VERS-ALL:+VERS-TLS1.2"),
+			 0);
+	gnutls_handshake_set_timeout(client.session, PATIENCE_MS);
+	do
+		r = gnutls_handshake(client.session);
+	while (r == GNUTLS_E_AGAIN || r == GNUTLS_E_INTERRUPTED);
+	ck_assert_int_lt(r, 0);
+	ck_assert_int_le(gnutls_record_recv(client.session, &byte, 1), 0);
+	close_client(&client);
 	expect_get("GET", "/", "", 200);
 }
 END_TEST
@@ -474,10 +583,14 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop_server);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, nothing_without_a_token);
+	tcase_add_test(tc, nobody_gets_in_without_the_file_of_tokens);
 	tcase_add_test(tc, a_token_may_look_and_no_more);
 	tcase_add_test(tc, a_revoked_token_ends_at_once);
 	tcase_add_test(tc, a_stream_ends_with_its_token);
+	tcase_add_test(tc, a_stream_tells_nothing_after_its_token);
 	tcase_add_test(tc, versions);
+	tcase_add_test(tc, weak_ways_are_refused);
+	tcase_add_test(tc, no_second_handshake);
 	tcase_add_test(tc, a_new_certificate_leaves_connections_alone);
 	tcase_add_test(tc, what_is_wrong_is_told);
 	tcase_add_test(tc, smaller_over_the_network);

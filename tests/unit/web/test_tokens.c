@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,125 @@ START_TEST(a_broken_file_lets_nobody_in)
 }
 END_TEST
 
+/* Whoever is there twice would be there still when it was revoked. */
+START_TEST(nobody_is_in_the_file_twice)
+{
+	static const char *const rows[] = {
+		"0123456789abcdef\", \"name\": \"b\"",
+		"1123456789abcdef\", \"name\": \"a\"",
+		"1123456789abcdef\", \"name\": \"b\"",
+	};
+	static const char rest[] =
+		", \"role\": \"viewer\", \"created_us\": 1, \"expires_us\": 0, "
+		"\"last_used_us\": 0, \"salt\": "
+		"\"00000000000000000000000000000000\", \"sha256\": \"00000000000000"
+		"00000000000000000000000000000000000000000000000000\"}";
+	struct em_token list[EM_TOKENS_MAX];
+	char text[2048];
+
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text),
+			 "{\"format\": 1, \"tokens\": [{\"id\": \"0123456789abcdef\", \"name\": "
+			 "\"a\"%s, {\"id\": \"%s%s]}",
+			 rest, rows[i], rest);
+		if (i < 2) {
+			expect_set_aside(text);
+			continue;
+		}
+		tokens = em_tokens_free(tokens);
+		write_file(text);
+		reopen();
+		ck_assert_uint_eq(em_tokens_list(tokens, list), 2);
+	}
+}
+END_TEST
+
+static void expect_moved(void)
+{
+	const char *message = NULL;
+	char command[160];
+
+	ck_assert_int_eq(em_tokens_open(&tokens, path, &message), 0);
+	ck_assert_ptr_nonnull(message);
+	snprintf(command, sizeof(command), "rm -r %s.broken-*", path);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* Nothing else at its place keeps emberd from starting, or waiting for ever. */
+START_TEST(what_is_no_file_is_set_aside)
+{
+	tokens = em_tokens_free(tokens);
+	unlink(path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	expect_moved();
+	tokens = em_tokens_free(tokens);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	expect_moved();
+	tokens = em_tokens_free(tokens);
+	ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+	expect_moved();
+}
+END_TEST
+
+#define MAKERS	  4u
+#define PER_MAKER 8u
+
+static void *make_some(void *userdata)
+{
+	char name[32], secret[EM_TOKEN_SECRET_SIZE];
+	struct em_token token;
+	unsigned made = 0;
+
+	for (unsigned i = 0; i < PER_MAKER; i++) {
+		/* Each name is wanted by all of them, and one gets it. */
+		snprintf(name, sizeof(name), "n%u", i);
+		made += em_tokens_create(tokens, name, EM_ROLE_VIEWER, NOW_US, 0, &token, secret) ==
+			0;
+	}
+	*(unsigned *)userdata = made;
+	return NULL;
+}
+
+START_TEST(many_make_tokens_at_once)
+{
+	struct em_token list[EM_TOKENS_MAX];
+	pthread_t threads[MAKERS];
+	unsigned made[MAKERS], all = 0;
+
+	for (unsigned i = 0; i < MAKERS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, make_some, &made[i]), 0);
+	for (unsigned i = 0; i < MAKERS; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+		all += made[i];
+	}
+	ck_assert_uint_eq(all, PER_MAKER);
+	reopen();
+	ck_assert_uint_eq(em_tokens_list(tokens, list), PER_MAKER);
+}
+END_TEST
+
+static void note(void *userdata)
+{
+	++*(unsigned *)userdata;
+}
+
+START_TEST(who_watches_hears_of_revocations)
+{
+	char secret[EM_TOKEN_SECRET_SIZE];
+	struct em_token one = create("a", secret), two = create("b", secret);
+	unsigned count = 0;
+
+	em_tokens_watch(tokens, note, &count);
+	ck_assert_int_eq(em_tokens_revoke(tokens, "0123456789abcdef"), -ENOENT);
+	ck_assert_uint_eq(count, 0);
+	ck_assert_int_eq(em_tokens_revoke(tokens, one.id), 0);
+	ck_assert_uint_eq(count, 1);
+	em_tokens_watch(tokens, NULL, NULL);
+	ck_assert_int_eq(em_tokens_revoke(tokens, two.id), 0);
+	ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
 START_TEST(a_disk_that_takes_nothing)
 {
 	char secret[EM_TOKEN_SECRET_SIZE], unused[EM_TOKEN_SECRET_SIZE], other[128];
@@ -278,6 +398,10 @@ int main(void)
 	tcase_add_test(tc, a_revoked_one_stays_so);
 	tcase_add_test(tc, names_and_limits);
 	tcase_add_test(tc, a_broken_file_lets_nobody_in);
+	tcase_add_test(tc, nobody_is_in_the_file_twice);
+	tcase_add_test(tc, what_is_no_file_is_set_aside);
+	tcase_add_test(tc, many_make_tokens_at_once);
+	tcase_add_test(tc, who_watches_hears_of_revocations);
 	tcase_add_test(tc, a_disk_that_takes_nothing);
 	tcase_add_test(tc, role_names);
 	return run_tests(tc);
