@@ -123,6 +123,32 @@ struct em_snapshot *em_snapshot_unref(struct em_snapshot *snap)
 	return NULL;
 }
 
+struct em_capacitor em_drive_snap_capacitor(const struct em_drive_snap *drive)
+{
+	const struct em_blob *smart = drive->pages[EM_PAGE_SMART].data;
+	const struct em_blob *memblaze = drive->pages[EM_PAGE_MEMBLAZE].data;
+
+	return em_capacitor_judge(smart ? smart->data : NULL, smart ? smart->len : 0,
+				  memblaze ? memblaze->data : NULL, memblaze ? memblaze->len : 0,
+				  &drive->ctx);
+}
+
+const struct em_page_read *em_drive_snap_capacitor_read(const struct em_drive_snap *drive,
+							const struct em_capacitor *capacitor)
+{
+	switch (capacitor->source) {
+	case EM_CAPACITOR_BY_WARNING:
+		return &drive->pages[EM_PAGE_SMART];
+	case EM_CAPACITOR_BY_CAPACITANCE:
+	case EM_CAPACITOR_BY_PERCENTAGE:
+		return &drive->pages[EM_PAGE_MEMBLAZE];
+	case EM_CAPACITOR_BY_NOTHING:
+	case EM_CAPACITOR_SOURCE_COUNT:
+		break;
+	}
+	return NULL;
+}
+
 int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us)
 {
 	int64_t age;

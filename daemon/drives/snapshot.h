@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/nvme/capacitor.h"
 #include "lib/nvme/page.h"
 
 #define EM_DRIVE_ID_SIZE   17 /* 16 hexadecimal digits and NUL */
@@ -137,6 +138,12 @@ struct em_drive_snap *em_drive_snap_unref(struct em_drive_snap *snap);
 struct em_snapshot *em_snapshot_new(unsigned count); /* zeroed, one reference */
 struct em_snapshot *em_snapshot_ref(struct em_snapshot *snap);
 struct em_snapshot *em_snapshot_unref(struct em_snapshot *snap);
+
+/* What the last readings tell of the capacitor. */
+struct em_capacitor em_drive_snap_capacitor(const struct em_drive_snap *drive);
+/* The reading that its state was told from; NULL: it is unknown. */
+const struct em_page_read *em_drive_snap_capacitor_read(const struct em_drive_snap *drive,
+							const struct em_capacitor *capacitor);
 
 /* Age of a reading at now (both clocks given, so that tests choose); -1 when there is none. */
 int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us);

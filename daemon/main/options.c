@@ -94,14 +94,10 @@ const struct em_option em_options[] = {
 	  "Commands that the drive supports, and their effects.", false },
 	{ "poll", "sanitize_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SANITIZE]), 10 * MS, 7 * DAY, "5min",
-<<<<<<< HEAD
-	  "Sanitize status. It is read at least every 30s while a sanitize goes on." },
+	  "Sanitize status. It is read at least every 30s while a sanitize goes on.", false },
 	{ "poll", "memblaze_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_MEMBLAZE]), 10 * MS, 7 * DAY, "5min",
-	  "Additional SMART of Memblaze drives, log page CAh." },
-=======
-	  "Sanitize status. It is read at least every 30s while a sanitize goes on.", false },
->>>>>>> main
+	  "Additional SMART of Memblaze drives, log page CAh.", false },
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
 	  "The least important messages that are logged: " EM_LOG_LEVELS ".", false },
 };

@@ -339,6 +339,39 @@ void em_handle_namespaces(struct em_call *call, struct em_reply *reply)
 				list));
 }
 
+static json_t *if_known(bool known, unsigned value)
+{
+	return known ? json_integer(value) : json_null();
+}
+
+void em_handle_capacitor(struct em_call *call, struct em_reply *reply)
+{
+	const struct em_drive_snap *drive = em_call_drive(call, reply);
+	const struct em_page_read *read;
+	struct em_capacitor c;
+
+	if (!drive)
+		return;
+	c = em_drive_snap_capacitor(drive);
+	read = em_drive_snap_capacitor_read(drive, &c);
+	/* clang-format off */
+	em_reply_json(reply, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}",
+				       "drive", drive->id, "device", drive->device, "serial", drive->serial,
+				       "state", em_drive_state_name(drive->state),
+				       "health", em_capacitor_state_name(c.state),
+				       "source", em_capacitor_source_name(c.source),
+				       "confidence", read ? em_trust_name(c.trust) : NULL,
+				       "health_percent", if_known(c.has_percent, c.health_percent),
+				       "capacitance", if_known(c.has_capacitance, c.capacitance),
+				       "nominal_capacitance",
+				       if_known(c.has_capacitance, c.nominal_capacitance),
+				       "threshold_capacitance",
+				       if_known(c.has_capacitance, c.threshold_capacitance),
+				       "read_at", em_json_time(read ? read->read_us : 0),
+				       "age_seconds", read ? em_json_age(read, call) : json_null()));
+	/* clang-format on */
+}
+
 void em_handle_metrics(struct em_call *call, struct em_reply *reply)
 {
 	uint64_t events[EM_EVENT_KIND_COUNT];

@@ -302,6 +302,27 @@ static void write_states(struct writer *w)
 				     w->series[i].drive->state == s ? "1" : "0");
 }
 
+static void write_capacitor(struct writer *w)
+{
+	begin(w, "ember_capacitor_state", EM_METRIC_GAUGE,
+	      "1 for the state of the power-loss protection.");
+	for (unsigned i = 0; i < w->count; i++) {
+		enum em_capacitor_state state = em_drive_snap_capacitor(w->series[i].drive).state;
+
+		for (unsigned s = 0; s < EM_CAPACITOR_STATE_COUNT; s++)
+			drive_sample(w, &w->series[i], "state", em_capacitor_state_name(s),
+				     state == s ? "1" : "0");
+	}
+	begin(w, "ember_capacitor_health_percent", EM_METRIC_GAUGE,
+	      "Health of the power-loss protection, 100 when new.");
+	for (unsigned i = 0; i < w->count; i++) {
+		struct em_capacitor c = em_drive_snap_capacitor(w->series[i].drive);
+
+		if (c.has_percent)
+			drive_sample_u64(w, &w->series[i], NULL, NULL, c.health_percent);
+	}
+}
+
 static void write_last_read(struct writer *w)
 {
 	begin(w, "ember_page_last_read_timestamp_seconds", EM_METRIC_GAUGE,
@@ -474,6 +495,7 @@ void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot
 	write_ember(&w, snap, store, version);
 	write_info(&w, snap);
 	write_states(&w);
+	write_capacitor(&w);
 	write_last_read(&w);
 	write_polls(&w);
 	for (unsigned i = 0; i < metrics->family_count; i++)

@@ -65,6 +65,21 @@ static const char *listener_name(unsigned index)
 	return listener_names[index];
 }
 
+static const char *capacitor_name(unsigned index)
+{
+	return em_capacitor_state_name(index);
+}
+
+static const char *capacitor_source_name(unsigned index)
+{
+	return em_capacitor_source_name(index);
+}
+
+static const char *trust_name(unsigned index)
+{
+	return em_trust_name(index);
+}
+
 #define COUNT_CHANGE(id, name, change) +((change) ? 1 : 0)
 const struct em_name_set em_set_states = { state_name, EM_STATE_COUNT };
 const struct em_name_set em_set_statuses = { status_name, EM_READ_COUNT };
@@ -77,6 +92,10 @@ const struct em_name_set em_set_token_roles = { role_name, 1 };
 const struct em_name_set em_set_orders = { order_name, EM_COUNT(order_names) };
 const struct em_name_set em_set_health = { health_name, EM_COUNT(health_names) };
 const struct em_name_set em_set_listeners = { listener_name, EM_COUNT(listener_names) };
+const struct em_name_set em_set_capacitor = { capacitor_name, EM_CAPACITOR_STATE_COUNT };
+const struct em_name_set em_set_capacitor_sources = { capacitor_source_name,
+						      EM_CAPACITOR_SOURCE_COUNT };
+const struct em_name_set em_set_trust = { trust_name, EM_TRUST_COUNT };
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
@@ -192,6 +211,9 @@ const struct em_route em_routes[] = {
 		   "The state of the last sanitize operation, and how long one would take."),
 	PAGE_ROUTE("/v1/drives/{id}/memblaze", EM_PAGE_MEMBLAZE, "getMemblaze",
 		   "What Memblaze drives tell beyond SMART: capacitor, wear, flash, heat, power."),
+	{ VIEW("/v1/drives/{id}/capacitor"), .shape = EM_SHAPE_CAPACITOR,
+	  .handle = em_handle_capacitor, .op_id = "getCapacitor",
+	  .summary = "Health of the power-loss protection, out of all that the drive tells." },
 	{ VIEW("/v1/drives/{id}/namespaces"), .shape = EM_SHAPE_NAMESPACES,
 	  .handle = em_handle_namespaces, .op_id = "listNamespaces",
 	  .summary = "The namespaces of a drive and their Identify data." },

@@ -318,6 +318,8 @@ const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_
 		return put_page_name(em_pages[route->page], buf);
 	case EM_SHAPE_NAMESPACES:
 		return "namespaces";
+	case EM_SHAPE_CAPACITOR:
+		return "capacitor";
 	case EM_SHAPE_HISTORY:
 		return "history";
 	case EM_SHAPE_EVENTS:

@@ -165,6 +165,24 @@ static const struct em_member namespace_members[] = {
 	VALID_MEMBER,
 	{ 0 },
 };
+static const struct em_member capacitor_members[] = {
+	ID_MEMBERS,
+	STATE_MEMBER,
+	{ "health", EM_M_NAME, .set = &em_set_capacitor,
+	  .help = "Of the power-loss protection; unknown when the drive tells nothing of it." },
+	{ "source", EM_M_NAME, .set = &em_set_capacitor_sources,
+	  .help = "What health was told from." },
+	{ "confidence", EM_M_NAME, .set = &em_set_trust, .null = true,
+	  .help = "stated: the specification or the vendor says so. derived: the vendor's tables "
+		  "suggest it. null: health is unknown." },
+	{ "health_percent", EM_M_INTEGER, .null = true, .help = "100 when new." },
+	{ "capacitance", EM_M_INTEGER, .null = true, .help = "Now, in the drive's own unit." },
+	{ "nominal_capacitance", EM_M_INTEGER, .null = true, .help = "When new, in the same unit." },
+	{ "threshold_capacitance", EM_M_INTEGER, .null = true,
+	  .help = "At or below it data can be lost with the power." },
+	AGE_MEMBERS,
+	{ 0 },
+};
 static const struct em_member history_members[] = {
 	ID_MEMBERS,
 	{ "field", EM_M_STRING, .help = "Key of the value." },
@@ -241,6 +259,7 @@ const struct em_object em_objects[] = {
 	{ "polls", NULL, polls_members, EM_MORE_NONE },
 	{ "namespaces", NULL, namespaces_members, EM_MORE_NONE },
 	{ "namespace", NULL, namespace_members, EM_MORE_NAMESPACE },
+	{ "capacitor", NULL, capacitor_members, EM_MORE_NONE },
 	{ "history", NULL, history_members, EM_MORE_NONE },
 	{ "point", NULL, point_members, EM_MORE_VALUE },
 	{ "listener", NULL, listener_members, EM_MORE_NONE },

@@ -172,10 +172,22 @@ void em_field_get(const struct em_field *field, const uint8_t *page, size_t len,
 		get_value(&found, page, len, ctx, ret);
 }
 
+const char *em_trust_name(enum em_trust trust)
+{
+	static const char *const names[EM_TRUST_COUNT] = {
+		[EM_TRUST_STATED] = "stated",
+		[EM_TRUST_DERIVED] = "derived",
+		[EM_TRUST_UNVERIFIED] = "unverified",
+	};
+
+	return names[trust];
+}
+
 const char *em_field_caveat(const struct em_field *field)
 {
 	switch ((enum em_trust)field->trust) {
 	case EM_TRUST_STATED:
+	case EM_TRUST_COUNT:
 		break;
 	case EM_TRUST_DERIVED:
 		return "The vendor does not state this: it is what its tables suggest.";

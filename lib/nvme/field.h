@@ -59,7 +59,9 @@ enum em_trust {
 	EM_TRUST_STATED,     /* the specification or the vendor's own tool says so */
 	EM_TRUST_DERIVED,    /* plausible from a table, not stated */
 	EM_TRUST_UNVERIFIED, /* could not be confirmed */
+	EM_TRUST_COUNT,
 };
+const char *em_trust_name(enum em_trust trust); /* "stated" */
 
 /*
  * Where a value stands in a page that is a list of items: in the item with that id, in those
