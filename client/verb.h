@@ -108,6 +108,7 @@ unsigned em_verb_arg_required(const struct em_verb *verb);
 const char *em_section_title(enum em_section section);
 const char *em_complete_name(enum em_complete complete);
 
+enum em_exit em_verb_capacitor(struct em_client *client);
 enum em_exit em_verb_changes(struct em_client *client);
 enum em_exit em_verb_doctor(struct em_client *client);
 enum em_exit em_verb_drives(struct em_client *client);
@@ -117,6 +118,7 @@ enum em_exit em_verb_events(struct em_client *client);
 enum em_exit em_verb_health(struct em_client *client);
 enum em_exit em_verb_history(struct em_client *client);
 enum em_exit em_verb_locate(struct em_client *client);
+enum em_exit em_verb_memblaze(struct em_client *client);
 enum em_exit em_verb_refresh(struct em_client *client);
 enum em_exit em_verb_retire(struct em_client *client);
 enum em_exit em_verb_sanitize(struct em_client *client);

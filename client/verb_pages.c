@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* errors, effects and sanitize: one page of a drive each. */
+/* errors, effects, sanitize, memblaze and capacitor: one document of a drive each. */
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
@@ -239,9 +239,9 @@ enum em_exit em_verb_effects(struct em_client *client)
 	return EM_EXIT_OK;
 }
 
-enum em_exit em_verb_sanitize(struct em_client *client)
+static enum em_exit show_page(struct em_client *client, enum em_page_id id)
 {
-	const struct em_page *page = em_pages[EM_PAGE_SANITIZE];
+	const struct em_page *page = em_pages[id];
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
 	enum em_exit code = load(client, page->key, &doc);
 	struct em_writer *w = client->writer;
@@ -251,4 +251,88 @@ enum em_exit em_verb_sanitize(struct em_client *client)
 	if (put_head(w, page, doc.root))
 		em_view_page(w, page, json_object_get(doc.root, "values"), false);
 	return EM_EXIT_OK;
+}
+
+enum em_exit em_verb_sanitize(struct em_client *client)
+{
+	return show_page(client, EM_PAGE_SANITIZE);
+}
+
+enum em_exit em_verb_memblaze(struct em_client *client)
+{
+	return show_page(client, EM_PAGE_MEMBLAZE);
+}
+
+static enum em_tone tone_of_health(const char *health)
+{
+	static const struct {
+		const char *health;
+		enum em_tone tone;
+	} tones[] = {
+		{ "ok", EM_TONE_GOOD },
+		{ "low", EM_TONE_WARN },
+		{ "failed", EM_TONE_BAD },
+	};
+
+	for (size_t i = 0; health && i < EM_COUNT(tones); i++)
+		if (strcmp(health, tones[i].health) == 0)
+			return tones[i].tone;
+	return EM_TONE_DIM;
+}
+
+/* Why, in words; and what to do when it is not well. */
+static const char *explain_capacitor(const char *health, const char *source)
+{
+	if (!health || strcmp(health, "unknown") == 0)
+		return "The drive tells nothing of its power-loss protection.";
+	if (strcmp(health, "failed") == 0)
+		return "Data that was written last may be lost with the power. Replace the drive; "
+		       "until then turn its write cache off, or do not rely on it.";
+	if (strcmp(health, "low") == 0)
+		return "It still works. Plan to replace the drive.";
+	if (source && strcmp(source, "percentage") == 0)
+		return "That this is a percentage of health is what the vendor's tables suggest; "
+		       "the vendor names no limit.";
+	return NULL;
+}
+
+static void put_capacitor(struct em_writer *w, const json_t *doc)
+{
+	static const struct {
+		const char *key, *label;
+	} facts[] = {
+		{ "health_percent", "Percent" },
+		{ "capacitance", "Capacitance" },
+		{ "nominal_capacitance", "When new" },
+		{ "threshold_capacitance", "Needed" },
+	};
+	const char *health = em_json_text(doc, "health"), *source = em_json_text(doc, "source");
+	const char *device = em_json_text(doc, "device"), *why = explain_capacitor(health, source);
+	char title[EM_VIEW_SIZE], age[EM_VIEW_SIZE], number[EM_VIEW_SIZE], words[EM_VIEW_SIZE];
+
+	snprintf(title, sizeof(title), "Capacitor of %.60s", device ? device : "the drive");
+	em_writer_heading(w, title, (struct em_cell){ em_view_age(doc, age), EM_TONE_DIM });
+	em_writer_fact(w, "Health", (struct em_cell){ health, tone_of_health(health) });
+	for (size_t i = 0; i < EM_COUNT(facts); i++) {
+		const json_t *value = json_object_get(doc, facts[i].key);
+
+		if (json_is_integer(value))
+			em_writer_fact(
+				w, facts[i].label,
+				(struct em_cell){ em_view_scalar(value, number), EM_TONE_PLAIN });
+	}
+	em_writer_fact(w, "Told by",
+		       (struct em_cell){ em_view_words(source, words), EM_TONE_PLAIN });
+	if (why)
+		put_note(w, why);
+}
+
+enum em_exit em_verb_capacitor(struct em_client *client)
+{
+	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
+	enum em_exit code = load(client, "capacitor", &doc);
+
+	if (code == EM_EXIT_OK)
+		put_capacitor(client->writer, doc.root);
+	return code;
 }

@@ -196,6 +196,32 @@ const struct em_verb em_verbs[] = {
 		.run = em_verb_sanitize,
 	},
 	{
+		.name = "capacitor",
+		.section = EM_SECTION_LOOK,
+		.args = drive_args,
+		.options = no_options,
+		.summary = "show the health of a drive's power-loss protection",
+		.help = "Prints one value out of all that a drive tells of the capacitor that "
+			"writes its cache to the flash when the power goes: SMART's warning, and "
+			"what Memblaze drives tell in log page CAh. A drive that tells nothing is "
+			"unknown, not ok.",
+		.example = "emberctl capacitor nvme0",
+		.run = em_verb_capacitor,
+	},
+	{
+		.name = "memblaze",
+		.section = EM_SECTION_LOOK,
+		.args = drive_args,
+		.options = no_options,
+		.summary = "show what Memblaze drives tell beyond SMART",
+		.help = "Prints log page CAh of a Memblaze drive: its capacitor, the wear of its "
+			"flash, failures and corrections, heat and power. Which of these there "
+			"are depends on the drive; docs/fields.md tells which of them the vendor "
+			"does not explain.",
+		.example = "emberctl memblaze nvme0",
+		.run = em_verb_memblaze,
+	},
+	{
 		.name = "watch",
 		.section = EM_SECTION_TIME,
 		.args = no_args,
