@@ -144,6 +144,11 @@ def routes():
                 b'{"name":"prometheus","role":"viewer","expires_in":"90d"}'
 
 
+    for field in ("percentage_used", "data_units_written", "critical_warning", "utilization_bytes", "firmware"):
+        for query in ("", "&from=-3h&to=-10min&step=3min", "&limit=5", "&from=-2h&limit=7&nsid=1"):
+            yield b"\3" + f"GET /v1/drives/nvme0/history?field={field}{query}\n".encode()
+
+
 SAMPLES = {"field": "temperature_celsius", "from": "2026-10-24T00:00:00Z", "to": "-1h",
            "since": "-24h", "until": "2026-10-25T00:00:00Z", "step": "5min", "kind": "drive-renamed",
            "order": "oldest", "state": "ok", "drive": "nvme0", "refused": "true"}
