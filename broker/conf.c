@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <libeconf.h>
 #include <libeconf_ext.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,14 +32,11 @@ static bool trusted_owner(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* Who can rename files in the directory can replace the file, unless it is sticky like /tmp. */
-static const char *distrust(const char *path)
+static const char *distrust_file(const char *path)
 {
-	em_cleanup(em_freep) char *dir = strdup(path);
 	struct stat st;
-	char *slash;
 
-	if (!dir || stat(path, &st) < 0)
+	if (stat(path, &st) < 0)
 		return "cannot be examined";
 	if (!S_ISREG(st.st_mode))
 		return "is not a regular file";
@@ -48,15 +46,45 @@ static const char *distrust(const char *path)
 		return "is writable by others: chmod go-w it";
 	if (st.st_size > EM_CONF_SIZE_MAX)
 		return "is too large: at most 1 MiB";
-	slash = strrchr(dir, '/');
-	slash[slash == dir] = '\0';
-	if (stat(dir, &st) < 0)
-		return "lies in a directory that cannot be examined";
-	if (!trusted_owner(&st))
-		return "lies in a directory that does not belong to root";
-	if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
-		return "lies in a directory that others can write to";
 	return NULL;
+}
+
+/*
+ * Who can rename what is in a directory can put another file, or another directory with one, in its
+ * place; unless it is sticky like /tmp. dir is absolute and without links; it is cut shorter.
+ */
+static const char *distrust_dirs(char *dir)
+{
+	struct stat st;
+
+	for (;; dirname(dir)) {
+		if (stat(dir, &st) < 0)
+			return "lies below a directory that cannot be examined";
+		if (!trusted_owner(&st))
+			return "lies below a directory that does not belong to root";
+		if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
+			return "lies below a directory that others can write to";
+		if (strcmp(dir, "/") == 0)
+			return NULL;
+	}
+}
+
+static const char *distrust_place(const char *path)
+{
+	em_cleanup(em_freep) char *copy = strdup(path);
+	em_cleanup(em_freep) char *dir = copy ? realpath(dirname(copy), NULL) : NULL;
+
+	return dir ? distrust_dirs(dir) : "lies below a directory that cannot be examined";
+}
+
+/* A link counts like the file: who can change either decides what is read. */
+static const char *distrust(const char *path, const char *real)
+{
+	const char *problem = distrust_file(real);
+
+	if (!problem)
+		problem = distrust_place(real);
+	return problem ? problem : distrust_place(path);
 }
 
 static int report_econf(const char *path, econf_err err, char *error)
@@ -215,7 +243,7 @@ int em_conf_read(const char *path, em_conf_fn *fn, void *self, char error[EM_CON
 
 	if (!real)
 		return no_file(path, errno, error);
-	problem = distrust(real);
+	problem = distrust(path, real);
 	if (problem) {
 		snprintf(error, EM_CONF_ERROR_SIZE, "%s: %s", real, problem);
 		return -EPERM;

@@ -3,7 +3,8 @@
 /*
  * conf - reads one INI file that decides what root does: entry by entry, with its line.
  *
- * The file and its directory must belong to root or to us, and nobody else may write to them. An
+ * The file and all directories above it must belong to root or to us, and nobody else may write to
+ * them (or, like /tmp, only to what is their own). A link to it and what is above that likewise. An
  * entry that stands twice is an error, and so is a line that is not plainly one of ours.
  *
  * Owns:     nothing beyond the call. Threads: the loop's.

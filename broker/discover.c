@@ -27,7 +27,8 @@ struct em_discover {
 	sd_device_monitor *monitor;
 	sd_event_source *overflow, *compare;
 	int overflow_fd;
-	bool soon; /* the next comparison is due in a moment */
+	bool soon;    /* the next comparison is due in a moment */
+	bool unready; /* at the last one some controller was not identified yet */
 	struct em_drive *drives;
 	unsigned count;
 	uint32_t last_handle;
@@ -124,7 +125,11 @@ static void consider(struct em_discover *d, const char *name, const char *sysfs)
 
 	memset(&info, 0, sizeof(info));
 	snprintf(info.device, sizeof(info.device), "%s", name);
-	em_sysfs_describe(sysfs, &info);
+	if (!em_sysfs_describe(sysfs, &info)) {
+		d->unready = true;
+		em_discover_compare_soon(d);
+		return;
+	}
 	if (!info.transport[0])
 		return; /* half made, or half gone */
 	if (known && !same_drive(known, sysfs, &info)) {
@@ -189,14 +194,16 @@ static int compare_all(struct em_discover *d)
 static int on_compare(sd_event_source *source, uint64_t usec, void *self)
 {
 	struct em_discover *d = self;
-	int r = compare_all(d);
+	int r;
 
-	d->soon = false;
 	(void)usec;
+	d->unready = false;
+	r = compare_all(d);
+	d->soon = d->unready;
 	if (r < 0)
 		em_warning("Cannot list the NVMe controllers, trying again later: %s",
 			   strerror(-r));
-	sd_event_source_set_time_relative(source, COMPARE_EVERY_US);
+	sd_event_source_set_time_relative(source, d->unready ? COMPARE_SOON_US : COMPARE_EVERY_US);
 	return 0;
 }
 

@@ -60,7 +60,16 @@ enum em_link em_sysfs_link(const char *dir)
 	return access(dir, F_OK) < 0 ? EM_LINK_GONE : EM_LINK_UNKNOWN;
 }
 
-void em_sysfs_describe(const char *dir, struct em_ipc_drive *drive)
+/*
+ * What the kernel prints where it has no text yet. A serial of a drive is never just that: it comes
+ * with the blanks behind it.
+ */
+static bool is_placeholder(const char *text)
+{
+	return strcmp(text, "(efault)") == 0 || strcmp(text, "(null)") == 0;
+}
+
+bool em_sysfs_describe(const char *dir, struct em_ipc_drive *drive)
 {
 	const struct {
 		const char *attribute;
@@ -81,6 +90,7 @@ void em_sysfs_describe(const char *dir, struct em_ipc_drive *drive)
 
 	for (size_t i = 0; i < EM_COUNT(strings); i++)
 		em_sysfs_read(dir, strings[i].attribute, strings[i].buf, strings[i].size);
+	return !is_placeholder(drive->serial);
 }
 
 bool em_sysfs_is_controller(const char *name)

@@ -28,8 +28,11 @@ ssize_t em_sysfs_read(const char *dir, const char *attribute, char *buf, size_t 
 enum em_link em_sysfs_link(const char *dir);
 enum em_link em_sysfs_link_of(const char *state);
 
-/* Fills the strings of *drive from the controller's directory; absent ones become "". */
-void em_sysfs_describe(const char *dir, struct em_ipc_drive *drive);
+/*
+ * Fills the strings of *drive from the controller's directory; absent ones become "". False: the
+ * kernel has not identified the controller yet, and the strings are none of its own.
+ */
+bool em_sysfs_describe(const char *dir, struct em_ipc_drive *drive);
 
 /* nvme12 is a controller; nvme12n1, nvme-subsys0 and nvme0c0n1 are not. */
 bool em_sysfs_is_controller(const char *name);

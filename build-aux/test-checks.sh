@@ -86,5 +86,15 @@ printf '%s\n' 'int   a;' >>"$tree/lib/base/a.h"
 sh "$here/check-format.sh" "$tree" >/dev/null 2>&1
 [ $? -eq 77 ] || expect 1 check-format.sh "a file laid out otherwise"
 
+new_tree
+mkdir -p "$tree/docs"
+echo 'See [the docs](docs/a.md) and `lib/base/`.' >"$tree/README.md"
+echo 'Back to [the start](../README.md#top), [out](https://example.org/docs/b.md).' >"$tree/docs/a.md"
+expect 0 check-links.sh "links that lead somewhere"
+echo 'See [more](b.md).' >"$tree/docs/a.md"
+expect 1 check-links.sh "a link to nothing"
+echo 'See `lib/base/nothing.c`.' >"$tree/docs/a.md"
+expect 1 check-links.sh "a path to nothing"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

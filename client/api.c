@@ -7,6 +7,8 @@
 #include <string.h>
 #include "lib/base/cleanup.h"
 
+#define PAGES_MAX 4096u
+
 static enum em_exit exit_of_status(long status)
 {
 	switch (status) {
@@ -191,39 +193,71 @@ static bool rewrite_text(struct em_doc *doc)
 	return true;
 }
 
-static bool wants_more(const struct em_doc *doc, const char *list, size_t max)
-{
-	size_t count = json_array_size(json_object_get(doc->root, list));
+/* A list that comes in pages. */
+struct pages {
+	struct em_doc all; /* the first one, with the entries of all */
+	size_t bytes;	   /* as they came */
+	unsigned count;
+	bool more;
+};
 
-	return em_json_text(doc->root, "next_cursor") && count > 0 && (max == 0 || count < max);
+static bool wants_more(const struct pages *pages, const char *list, size_t max)
+{
+	size_t count = json_array_size(json_object_get(pages->all.root, list));
+
+	return pages->more && em_json_text(pages->all.root, "next_cursor") && count > 0 &&
+	       (max == 0 || count < max);
+}
+
+/* Whoever answers, there is an end: of bytes as with one answer, and of pages. */
+static enum em_exit add_page(struct em_client *client, const char *path, const char *list,
+			     struct pages *pages, struct em_reason *ret_reason)
+{
+	em_cleanup(em_freep) char *next = next_path(path, &pages->all);
+	em_cleanup(em_doc_done) struct em_doc page = { 0 };
+	enum em_exit code = em_api_try(client, "GET", next, NULL, &page, ret_reason);
+
+	if (code != EM_EXIT_OK)
+		return code;
+	pages->bytes += page.len;
+	pages->count++;
+	if (pages->count > PAGES_MAX || pages->bytes > EM_HTTP_ANSWER_MAX) {
+		em_http_explain(client->http, -EMSGSIZE, ret_reason->text,
+				sizeof(ret_reason->text));
+		return EM_EXIT_FAILED;
+	}
+	pages->more = append_page(&pages->all, &page, list);
+	return EM_EXIT_OK;
+}
+
+static void pages_done(struct pages *pages)
+{
+	em_doc_done(&pages->all);
 }
 
 enum em_exit em_api_try_list(struct em_client *client, const char *path, const char *list,
 			     size_t max, struct em_doc *ret, struct em_reason *ret_reason)
 {
-	em_cleanup(em_doc_done) struct em_doc all = { 0 };
-	enum em_exit code = em_api_try(client, "GET", path, NULL, &all, ret_reason);
-	bool several = false;
+	em_cleanup(pages_done) struct pages pages = { .count = 1, .more = true };
+	enum em_exit code = em_api_try(client, "GET", path, NULL, &pages.all, ret_reason);
+	json_t *entries;
+	bool changed;
 
-	while (code == EM_EXIT_OK && wants_more(&all, list, max)) {
-		em_cleanup(em_freep) char *next = next_path(path, &all);
-		em_cleanup(em_doc_done) struct em_doc page = { 0 };
-
-		code = em_api_try(client, "GET", next, NULL, &page, ret_reason);
-		if (code == EM_EXIT_OK && !append_page(&all, &page, list))
-			break;
-		several = true;
-	}
+	pages.bytes = pages.all.len;
+	while (code == EM_EXIT_OK && wants_more(&pages, list, max))
+		code = add_page(client, path, list, &pages, ret_reason);
 	if (code != EM_EXIT_OK)
 		return code;
-	while (max > 0 && json_array_size(json_object_get(all.root, list)) > max)
-		several = json_array_remove(json_object_get(all.root, list), max) == 0;
-	if (several && !rewrite_text(&all)) {
+	entries = json_object_get(pages.all.root, list);
+	changed = pages.count > 1;
+	while (max > 0 && json_array_size(entries) > max)
+		changed = json_array_remove(entries, max) == 0;
+	if (changed && !rewrite_text(&pages.all)) {
 		set_reason(ret_reason, "out of memory.");
 		return EM_EXIT_FAILED;
 	}
-	*ret = all;
-	all = (struct em_doc){ 0 };
+	*ret = pages.all;
+	pages.all = (struct em_doc){ 0 };
 	return EM_EXIT_OK;
 }
 

@@ -6,26 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "client/files.h"
 #include "lib/base/cleanup.h"
 
 #define PATH_SIZE 512
-
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-/* The first line; false: it cannot be read. */
-static bool read_line(const char *path, char *buf, int size)
-{
-	em_cleanup(em_fclosep) FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(buf, size, file))
-		return false;
-	buf[strcspn(buf, "\r\n")] = '\0';
-	return true;
-}
 
 /* A slot has the address without the function: "0000:01:00". */
 static bool is_address(const char *slot, const char *function)
@@ -37,7 +21,7 @@ static bool is_address(const char *slot, const char *function)
 
 int em_bay_find(const char *root, const char *address, char *buf, size_t size)
 {
-	em_cleanup(close_dir) DIR *dir = NULL;
+	em_cleanup(em_closedirp) DIR *dir = NULL;
 	char path[PATH_SIZE], line[EM_BAY_SIZE];
 	const struct dirent *entry;
 
@@ -48,7 +32,7 @@ int em_bay_find(const char *root, const char *address, char *buf, size_t size)
 			continue;
 		snprintf(path, sizeof(path), "%s/sys/bus/pci/slots/%s/address", root,
 			 entry->d_name);
-		if (!read_line(path, line, sizeof(line)) || !is_address(line, address))
+		if (!em_first_line(path, line, sizeof(line)) || !is_address(line, address))
 			continue;
 		snprintf(buf, size, "%s", entry->d_name);
 		return 0;
@@ -82,7 +66,7 @@ static bool take_block_name(const char *name, char *buf, size_t size)
 
 int em_bay_block(const char *root, const char *device, char *buf, size_t size)
 {
-	em_cleanup(close_dir) DIR *dir = NULL;
+	em_cleanup(em_closedirp) DIR *dir = NULL;
 	char path[PATH_SIZE];
 	const struct dirent *entry;
 

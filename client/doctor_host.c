@@ -13,27 +13,11 @@
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "client/files.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
 #define GROUPS_MAX 1024
-
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-/* The first line; false: it cannot be read. */
-static bool read_line(const char *path, char *buf, int size)
-{
-	em_cleanup(em_fclosep) FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(buf, size, file))
-		return false;
-	buf[strcspn(buf, "\r\n")] = '\0';
-	return true;
-}
 
 /* ---- who asks ---------------------------------------------------------------------------- */
 
@@ -106,7 +90,7 @@ void em_doctor_user(struct em_doctor *doctor)
 
 json_t *em_doctor_controllers(const char *root)
 {
-	em_cleanup(close_dir) DIR *dir = NULL;
+	em_cleanup(em_closedirp) DIR *dir = NULL;
 	const struct dirent *entry;
 	char path[EM_DOCTOR_PATH_SIZE];
 	json_t *names;
@@ -129,7 +113,7 @@ static void judge_state(struct em_doctor *doctor, const char *device)
 	char path[EM_DOCTOR_PATH_SIZE], state[64];
 
 	snprintf(path, sizeof(path), "%s/sys/class/nvme/%s/state", doctor->root, device);
-	if (!read_line(path, state, sizeof(state)) || strcmp(state, "live") == 0)
+	if (!em_first_line(path, state, sizeof(state)) || strcmp(state, "live") == 0)
 		return;
 	em_report_add(&doctor->report, EM_CHECK_KERNEL, EM_RESULT_WARN,
 		      "Unless that passes within a minute: `journalctl -k -g nvme` says why.",

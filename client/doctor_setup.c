@@ -115,9 +115,10 @@ static void find_replaced(void *userdata, const char *directory, const char *nam
 
 void em_doctor_versions(struct em_doctor *doctor)
 {
-	em_cleanup(em_freep) char *emberd = look_at_program(doctor, EM_SBINDIR "/emberd");
-	em_cleanup(em_freep) char *broker = look_at_program(doctor, EM_LIBEXECDIR "/ember-broker");
+	em_cleanup(em_freep) char *broker = NULL;
 
+	free(look_at_program(doctor, EM_SBINDIR "/emberd"));
+	broker = look_at_program(doctor, EM_LIBEXECDIR "/ember-broker");
 	if (broker && *broker)
 		em_doctor_judge_libnvme(&doctor->report, broker);
 	em_doctor_each_process(doctor->root, find_replaced, doctor);

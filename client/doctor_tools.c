@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "client/doctor.h"
+#include "client/files.h"
 #include "lib/base/cleanup.h"
 
 #define UNIT_DIRECTORY "/etc/systemd/system"
@@ -62,28 +63,11 @@ static const struct tool {
 	  NULL },
 };
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-/* The first line; false: it cannot be read. */
-static bool read_line(const char *path, char *buf, int size)
-{
-	em_cleanup(em_fclosep) FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(buf, size, file))
-		return false;
-	buf[strcspn(buf, "\r\n")] = '\0';
-	return true;
-}
-
 /* ---- which run, and which will ----------------------------------------------------------- */
 
 void em_doctor_each_process(const char *root, em_doctor_process_fn *fn, void *userdata)
 {
-	em_cleanup(close_dir) DIR *dir = NULL;
+	em_cleanup(em_closedirp) DIR *dir = NULL;
 	const struct dirent *entry;
 	char path[EM_DOCTOR_PATH_SIZE], name[64];
 
@@ -93,7 +77,7 @@ void em_doctor_each_process(const char *root, em_doctor_process_fn *fn, void *us
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		snprintf(path, sizeof(path), "%s/proc/%s/comm", root, entry->d_name);
-		if (!read_line(path, name, sizeof(name)))
+		if (!em_first_line(path, name, sizeof(name)))
 			continue;
 		*strrchr(path, '/') = '\0';
 		fn(userdata, path, name);
@@ -131,7 +115,7 @@ static bool is_link(const char *path)
 /* What `systemctl enable` leaves behind: a link in the directory of some target. */
 static bool is_enabled(const char *root, const char *unit)
 {
-	em_cleanup(close_dir) DIR *dir = NULL;
+	em_cleanup(em_closedirp) DIR *dir = NULL;
 	const struct dirent *entry;
 	char path[EM_DOCTOR_PATH_SIZE];
 
@@ -194,7 +178,7 @@ static void judge(struct em_doctor *doctor, const struct tool *tool, const char 
 /* The kernel's own sensors: whoever reads them reads the health log. */
 static bool has_sensors(const char *root)
 {
-	em_cleanup(close_dir) DIR *dir = NULL;
+	em_cleanup(em_closedirp) DIR *dir = NULL;
 	const struct dirent *entry;
 	char path[EM_DOCTOR_PATH_SIZE], name[64];
 
@@ -202,7 +186,7 @@ static bool has_sensors(const char *root)
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		snprintf(path, sizeof(path), "%s/sys/class/hwmon/%s/name", root, entry->d_name);
-		if (read_line(path, name, sizeof(name)) && strcmp(name, "nvme") == 0)
+		if (em_first_line(path, name, sizeof(name)) && strcmp(name, "nvme") == 0)
 			return true;
 	}
 	return false;

@@ -36,6 +36,8 @@ client_libember_client_a_SOURCES = \
 	client/event_view.c \
 	client/event_view.h \
 	client/exit.h \
+	client/files.c \
+	client/files.h \
 	client/follow.c \
 	client/follow.h \
 	client/generate.c \

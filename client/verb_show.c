@@ -213,20 +213,26 @@ static void put_smart(struct em_writer *w, const json_t *drive, const json_t *do
 		em_view_page(w, em_pages[EM_PAGE_SMART], json_object_get(doc, "values"), true);
 }
 
-static void put_firmware(struct em_writer *w, const json_t *drive, const json_t *doc)
+static void put_fields(struct em_writer *w, const struct em_page *page, const json_t *values)
 {
-	const struct em_page *page = em_pages[EM_PAGE_FIRMWARE];
-	const json_t *values = json_object_get(doc, "values");
 	char buf[EM_VIEW_SIZE];
 
-	if (!put_page_head(w, page->title, drive, doc))
-		return;
 	for (unsigned i = 0; i < page->field_count; i++) {
 		const char *text = em_view_value(&page->fields[i], values, w->term.utf8, buf);
 
 		if (text)
 			put_fact(w, page->fields[i].label, text);
 	}
+}
+
+static void put_firmware(struct em_writer *w, const json_t *drive, const json_t *doc)
+{
+	const struct em_page *page = em_pages[EM_PAGE_FIRMWARE];
+	const json_t *values = json_object_get(doc, "values");
+
+	if (!put_page_head(w, page->title, drive, doc))
+		return;
+	put_fields(w, page, values);
 	for (unsigned i = 0; i < page->group_count; i++)
 		em_view_group(w, &page->groups[i], values, (size_t)-1);
 }
@@ -240,12 +246,7 @@ static void put_selftest(struct em_writer *w, const json_t *drive, const json_t 
 
 	if (!put_page_head(w, page->title, drive, doc))
 		return;
-	for (unsigned i = 0; i < page->field_count; i++) {
-		const char *text = em_view_value(&page->fields[i], values, w->term.utf8, buf);
-
-		if (text)
-			put_fact(w, page->fields[i].label, text);
-	}
+	put_fields(w, page, values);
 	em_view_group(w, &page->groups[0], values, SELFTESTS_SHOWN);
 	if (count > SELFTESTS_SHOWN) {
 		snprintf(buf, sizeof(buf), "%zu older results: see --json",

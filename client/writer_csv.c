@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The CSV writer, by RFC 4180: lines end with CR LF, what needs it stands in quotes, the first line
- * names the columns. Values are the API's own, not rounded; null is an empty field.
+ * names the columns. Values are the API's own, not rounded; null is an empty field. Text that a
+ * spreadsheet would take for a formula has an apostrophe in front.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,32 @@ static bool is_control(const unsigned char *p)
 	return *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
 }
 
+static bool is_number(const char *text)
+{
+	size_t digits;
+
+	text += *text == '-' || *text == '+';
+	digits = strspn(text, "0123456789");
+	text += digits;
+	if (*text == '.')
+		text += 1 + strspn(text + 1, "0123456789");
+	return digits > 0 && *text == '\0';
+}
+
+/* A spreadsheet would compute it, and a drive's name must not become a command. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@", *text) && !is_number(text);
+}
+
 static void put_text(FILE *out, const char *text)
 {
 	bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
 
 	if (quoted)
 		fputc('"', out);
+	if (is_formula(text))
+		fputc('\'', out);
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
 		if (*p == '"')
 			fputc('"', out);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table writer: for people. Lines never exceed the terminal's width, and are never wrapped by
- * it. */
+/*
+ * The table writer: for people. Lines do not exceed the terminal's width, and so are not wrapped by
+ * it, but for what stays whole: columns of rank 0, and some columns of a value in a narrow
+ * terminal.
+ */
 #include "config.h"
 #include <errno.h>
 #include <stdlib.h>

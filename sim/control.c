@@ -120,13 +120,18 @@ static int do_vanish(struct call *call)
 
 static int do_return(struct call *call)
 {
-	const char *as =
-		call->count == 2 && strcmp(call->args[0], "as") == 0 ? call->args[1] : NULL;
+	const char *as = NULL, *at = NULL;
 	int r;
 
-	if (call->count != 0 && !as)
-		return fail(call, -EINVAL, "return takes nothing, or: as NAME");
-	r = sim_kernel_return(call->host, as);
+	for (unsigned i = 0; i + 1 < call->count; i += 2) {
+		if (strcmp(call->args[i], "as") == 0)
+			as = call->args[i + 1];
+		else if (strcmp(call->args[i], "at") == 0)
+			at = call->args[i + 1];
+	}
+	if (call->count != 2u * (as != NULL) + 2u * (at != NULL))
+		return fail(call, -EINVAL, "return takes: [as NAME] [at ADDRESS]");
+	r = sim_kernel_return(call->host, as, at);
 	return r < 0 ? fail(call, r, "return") : 0;
 }
 
@@ -404,7 +409,7 @@ static const struct verb {
 	{ "hang", 0, 0, do_hang, "DRIVE" },
 	{ "resume", 0, 0, do_resume, "DRIVE" },
 	{ "vanish", 0, 0, do_vanish, "DRIVE" },
-	{ "return", 0, 2, do_return, "DRIVE [as NAME]" },
+	{ "return", 0, 4, do_return, "DRIVE [as NAME] [at ADDRESS]" },
 	{ "refuse", 2, 3, do_refuse, "DRIVE OPCODE [PAGE] STATUS" },
 	{ "short", 2, 3, do_short, "DRIVE OPCODE [PAGE] BYTES" },
 	{ "accept", 0, 0, do_accept, "DRIVE" },

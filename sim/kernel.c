@@ -331,7 +331,7 @@ void sim_kernel_vanish(struct sim_host *host)
 	sim_uevent_pci(host->srv, d, "remove");
 }
 
-int sim_kernel_return(struct sim_host *host, const char *as)
+int sim_kernel_return(struct sim_host *host, const char *as, const char *at)
 {
 	struct sim_drive *d = host->drive;
 	unsigned number = d->minor;
@@ -348,6 +348,10 @@ int sim_kernel_return(struct sim_host *host, const char *as)
 		if (other != d && other->minor == number && !other->gone)
 			return -EBUSY;
 	}
+	if (at && strlen(at) >= sizeof(d->address))
+		return -EINVAL;
+	if (at)
+		strcpy(d->address, at);
 	d->minor = number;
 	snprintf(d->name, sizeof(d->name), "nvme%u", number);
 	snprintf(d->state, sizeof(d->state), "live");

@@ -91,7 +91,7 @@ int sim_kernel_delete(struct sim_host *host, uint32_t nsid);
 /* keep: it stays on the drive, not attached. */
 int sim_kernel_detach(struct sim_host *host, uint32_t nsid, bool keep);
 void sim_kernel_vanish(struct sim_host *host);
-int sim_kernel_return(struct sim_host *host, const char *as);
+int sim_kernel_return(struct sim_host *host, const char *as, const char *at);
 int sim_kernel_state(struct sim_host *host, const char *state);
 void sim_kernel_resume(struct sim_host *host);
 void sim_kernel_reset(struct sim_host *host);

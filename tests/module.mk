@@ -5,6 +5,7 @@ house_checks = \
 	build-aux/check-format.sh \
 	build-aux/check-headers.sh \
 	build-aux/check-includes.sh \
+	build-aux/check-links.sh \
 	build-aux/check-sources.sh \
 	build-aux/test-checks.sh
 TESTS += $(house_checks)

@@ -17,6 +17,7 @@
 
 #define FILE_MAX_BYTES (1u << 20)
 #define FILES_MAX      256
+#define KNOWN_SIZE     640 /* the names of a section, for a message */
 #define DRIVE_PREFIX   "drive "
 /* Where the rows of a section that drives may override begin. */
 #define PER_DRIVE_OFFSET offsetof(struct em_config, drives.intervals)
@@ -61,7 +62,7 @@ static __attribute__((format(printf, 3, 4))) int fail(const struct reading *read
 
 static int unknown_section(const struct reading *reading, unsigned line, const char *name)
 {
-	char known[256] = "";
+	char known[KNOWN_SIZE] = "";
 	size_t len = 0;
 
 	for (unsigned i = 0; i < em_option_section_count && len < sizeof(known); i++)
@@ -73,7 +74,7 @@ static int unknown_section(const struct reading *reading, unsigned line, const c
 
 static int unknown_key(const struct reading *reading, unsigned line, const char *key)
 {
-	char known[256] = "";
+	char known[KNOWN_SIZE] = "";
 	size_t len = 0;
 
 	for (unsigned i = 0; i < em_option_count && len < sizeof(known); i++)

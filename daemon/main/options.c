@@ -271,7 +271,7 @@ static void add_rules(struct em_buf *out, const struct em_option *option)
 		em_buf_addf(out, " From %s to %s.", least, most);
 	}
 	if (option->restart)
-		em_buf_adds(out, " A change needs a restart.");
+		em_buf_adds(out, " Another value needs a restart.");
 }
 
 static void add_option_comment(struct em_buf *out, const struct em_option *option)

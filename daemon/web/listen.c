@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -177,7 +178,10 @@ static int listen_on(const struct sockaddr_storage *address, socklen_t len, int 
 	fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return fail(-errno, "no TCP socket can be made", ret_message);
+	/* Connections inherit TCP_NODELAY: else each TLS handshake waits for a late
+	 * acknowledgement. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0 ||
 	    bind(fd, (const struct sockaddr *)address, len) < 0 || listen(fd, BACKLOG) < 0)
 		return fail(-errno,
 			    errno == EADDRINUSE ? "another program listens on the TCP address"

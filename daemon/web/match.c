@@ -4,18 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "lib/base/parse.h"
 #include "lib/base/text.h"
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 int em_uri_decode(char *dst, size_t size, const char *src, size_t len)
 {
@@ -25,8 +15,8 @@ int em_uri_decode(char *dst, size_t size, const char *src, size_t len)
 		int c = (unsigned char)src[i++];
 
 		if (c == '%') {
-			int high = i < len ? hex_digit(src[i]) : -1;
-			int low = i + 1 < len ? hex_digit(src[i + 1]) : -1;
+			int high = i < len ? em_hex_digit(src[i]) : -1;
+			int low = i + 1 < len ? em_hex_digit(src[i + 1]) : -1;
 
 			if (high < 0 || low < 0 || (high == 0 && low == 0))
 				return -EINVAL;

@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/clock.h"
 
 /* device and serial with every character escaped, their names, and an id for a twin. */
 #define LABELS_SIZE 288
 #define NUMBER_SIZE 32
+/* A value that was to be read again so many times ago, and a minute at least, is an old one. */
+#define OLD_INTERVALS 3
+#define OLD_US	      (60 * EM_US_PER_SEC)
 
 /* A row that has a metric. */
 struct source {
@@ -41,6 +45,8 @@ struct series {
 
 struct writer {
 	struct em_buf *buf;
+	uint64_t now_mono_us; /* when the snapshot was taken */
+	int64_t now_us;
 	const struct series *series;
 	unsigned count;
 	/* The family at hand; its head is written before its first sample, and so only once. */
@@ -373,10 +379,23 @@ static void write_polls(struct writer *w)
  * May the values of this page stand for now? Passing failures are the state's to judge; after any
  * other the values would stay as they are for ever and look alive.
  */
-static bool is_current(const struct em_page_read *read)
+static bool may_stand(enum em_read_status status)
 {
-	return read->data && (read->status == EM_READ_OK || read->status == EM_READ_TIMEOUT ||
-			      read->status == EM_READ_STUCK || read->status == EM_READ_BUSY);
+	return status == EM_READ_OK || status == EM_READ_TIMEOUT || status == EM_READ_STUCK ||
+	       status == EM_READ_BUSY;
+}
+
+/* A drive that is back, or that the kernel resets, counts as watched before it has answered. */
+static bool is_old(const struct writer *w, const struct em_page_read *read)
+{
+	uint64_t age = (uint64_t)em_page_read_age_us(read, w->now_mono_us, w->now_us);
+
+	return read->interval_us > 0 && age > OLD_US && age / OLD_INTERVALS > read->interval_us;
+}
+
+static bool is_current(const struct writer *w, const struct em_page_read *read)
+{
+	return read->data && may_stand(read->status) && !is_old(w, read);
 }
 
 static void write_value(struct writer *w, const struct series *series, const struct source *source,
@@ -386,7 +405,7 @@ static void write_value(struct writer *w, const struct series *series, const str
 	struct em_value value;
 	char text[EM_U128_DEC_SIZE];
 
-	if (!is_current(read))
+	if (!is_current(w, read))
 		return;
 	em_field_get(field, read->data->data, read->data->len, &series->drive->ctx, &value);
 	if (em_value_metric_text(field, &value, text))
@@ -419,7 +438,7 @@ static void write_bits(struct writer *w, const struct series *series, const stru
 	char name[EM_BIT_NAME_SIZE];
 	uint64_t named = 0;
 
-	if (!is_current(read))
+	if (!is_current(w, read))
 		return;
 	em_field_get(field, read->data->data, read->data->len, &series->drive->ctx, &value);
 	if (value.kind != EM_V_UINT)
@@ -483,7 +502,11 @@ void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot
 		      const struct em_store_status *store, const char *version, struct em_buf *buf)
 {
 	struct series *series = calloc(snap->count + 1, sizeof(*series));
-	struct writer w = { .buf = buf, .series = series, .count = snap->count };
+	struct writer w = { .buf = buf,
+			    .now_mono_us = snap->taken_mono_us,
+			    .now_us = snap->taken_us,
+			    .series = series,
+			    .count = snap->count };
 
 	if (!series) {
 		buf->err = -ENOMEM;

@@ -4,8 +4,8 @@
  * metrics - what Ember knows, in Prometheus' text format 0.0.4.
  *
  * A value that is not known has no sample. Values of a drive stop while it is neither ok nor busy,
- * and those of a page when the drive answered that it has none; ember_drive_up and the time of the
- * last reading stay.
+ * and those of a page when the drive answered that it has none, or when they are older than three
+ * intervals and a minute; ember_drive_up and the time of the last reading stay.
  *
  * Owns:     em_metrics holds the families made from the field tables, built once.
  * Threads:  new and free anywhere; write from many threads at once. Blocking: never.

@@ -15,7 +15,7 @@ static const struct unit {
 	{ "ms", UINT64_C(1000) },	{ "us", UINT64_C(1) },
 };
 
-static int digit_value(char c)
+int em_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -23,7 +23,7 @@ static int digit_value(char c)
 		return c - 'a' + 10;
 	if (c >= 'A' && c <= 'F')
 		return c - 'A' + 10;
-	return 16;
+	return -1;
 }
 
 /*
@@ -36,9 +36,9 @@ static int read_digits(const char **text, unsigned base, uint64_t *ret)
 	bool overflow = false;
 	uint64_t value = 0;
 
-	for (; (unsigned)digit_value(*p) < base; p++) {
+	for (; (unsigned)em_hex_digit(*p) < base; p++) {
 		overflow |= __builtin_mul_overflow(value, (uint64_t)base, &value);
-		overflow |= __builtin_add_overflow(value, (uint64_t)digit_value(*p), &value);
+		overflow |= __builtin_add_overflow(value, (uint64_t)em_hex_digit(*p), &value);
 	}
 	if (p == *text)
 		return -EINVAL;

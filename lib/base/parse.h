@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of a hexadecimal digit of either case; -1: it is none. */
+int em_hex_digit(char c);
+
 /* Decimal, or hexadecimal after 0x. No sign, no blanks. */
 int em_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 

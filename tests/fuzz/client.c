@@ -20,7 +20,6 @@
 #define PIECE_END  0xfd
 #define FAILURE	   0xe0 /* from here on the first byte of an answer is one */
 #define WORDS_MAX  8
-#define NARROW	   60 /* below, a value keeps a few columns whatever stands before it */
 
 /* Verbs that run other programs or look at this host are left out, and watch, which has no end. */
 static const char *const commands[][WORDS_MAX] = {
@@ -217,16 +216,6 @@ static void check_harmless(const char *text, size_t len)
 	}
 }
 
-/* No line is longer than the terminal is wide. */
-static void check_width(const char *text)
-{
-	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
-		em_cleanup(em_freep) char *line = strndup(text, strcspn(text, "\n"));
-
-		fuzz_check(line && em_term_columns(line) <= term.width);
-	}
-}
-
 static void check_ascii(const char *text)
 {
 	for (; *text; text++)
@@ -299,8 +288,6 @@ static void check_output(enum form form, const char *out, size_t len)
 		check_csv(out);
 	if (form == TABLE && !term.utf8)
 		check_ascii(out);
-	if (form == TABLE && term.width >= NARROW && !term.color)
-		check_width(out);
 }
 
 static void run(const char *const command[WORDS_MAX], enum form form)

@@ -13,6 +13,15 @@
 #include "lib/ipc/proto.h"
 #include "tests/fuzz/fuzz.h"
 
+/* There is one way to say a thing: what is understood is what would be said. */
+static void check_same(const struct em_ipc_message *message, const uint8_t *packet, size_t len)
+{
+	static uint8_t again[EM_IPC_PACKET_MAX];
+
+	fuzz_check(em_ipc_encode(message, again, sizeof(again)) == (ptrdiff_t)len);
+	fuzz_check(memcmp(again, packet, len) == 0);
+}
+
 /* What is understood can be said again, and means the same. */
 static void check_again(const struct em_ipc_message *message)
 {
@@ -101,8 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (message.kind == EM_IPC_DRIVE)
 		check_texts(&message.drive);
 	fuzz_check(has_fd == (fd >= 0));
-	if (!has_fd)
+	if (!has_fd) {
+		check_same(&message, packet, len);
 		check_again(&message);
+	}
 	em_closep(&fd);
 	return 0;
 }

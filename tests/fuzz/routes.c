@@ -11,24 +11,26 @@
 #include "daemon/web/route.h"
 #include "daemon/web/tokens.h"
 #include "lib/base/cleanup.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
 #include "tests/fuzz/drive.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/history.h"
 
 static struct em_context *context(void)
 {
 	static struct em_context context;
-	unsigned tables;
-
 	size_t len;
 
 	if (context.version)
 		return &context;
-	em_history_tables(&tables);
+	em_log_init("fuzz", LOG_EMERG);
 	context = (struct em_context){
 		.version = "1.2.3",
 		.started_us = FUZZ_NOW_US - 60000000,
 		.started_mono_us = FUZZ_NOW_MONO_US - 60000000,
 		.hub = em_hub_new(),
+		.store = fuzz_store(),
 		.metrics = em_metrics_new(),
 		.events = fuzz_events(),
 		.openapi = em_openapi_text("1.2.3", &len),
@@ -48,6 +50,7 @@ static void check_json(const struct em_reply *reply)
 	fuzz_check(root);
 	if (reply->status >= 400)
 		fuzz_check(json_integer_value(json_object_get(root, "status")) == reply->status);
+	fuzz_check_history(root);
 	json_decref(root);
 }
 
@@ -127,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct em_call call = { .context = context(),
 				.snap = fuzz_snapshot(EM_PAGE_SMART, &ctx, smart, sizeof(smart)),
 				.now_us = FUZZ_NOW_US,
-				.now_mono_us = FUZZ_NOW_MONO_US,
+				.now_mono_us = em_monotonic_us(),
 				.last_event_id = -1 };
 	em_cleanup(em_freep) char *line = NULL;
 	em_cleanup(em_freep) uint8_t *body = NULL;

@@ -95,8 +95,9 @@ def broker():
         play = bytes([policy])
         for op, name in enumerate(wire.OPERATIONS):
             for page in pages.get(name, (0,)):
-                for length, flags in enumerate((0, 2, 4 | 32, 0, 8)):
-                    play += bytes([2, op, flags, page, length]) + b"\1" * (flags > 2)
+                for flags, length, more in ((0, 3, b""), (2, 2, b""), (32, 0, b"\x1f"), (32, 0, b"\xff"),
+                                            (4, 3, b"\1"), (8, 0, b"\1")):
+                    play += bytes([2, op, flags, page, length]) + more
             yield play + b"\x06\x80\0" + bytes([op, 0, 1, 3]) + b"\5\2\0" + bytes([op, 0, 1, 3])
             yield play + b"\4" + drive_goes + drive_comes + bytes([8, op, 1, 1, 3, 2, op, 0, 2, 2, 2])
             play = bytes([policy])
@@ -141,6 +142,11 @@ def routes():
             yield b"\3" + f"{method.upper()} {address}\n".encode()
             yield b"\3" + f"{method.upper()} {path}\n".encode() + \
                 b'{"name":"prometheus","role":"viewer","expires_in":"90d"}'
+
+
+    for field in ("percentage_used", "data_units_written", "critical_warning", "utilization_bytes", "firmware"):
+        for query in ("", "&from=-3h&to=-10min&step=3min", "&limit=5", "&from=-2h&limit=7&nsid=1"):
+            yield b"\3" + f"GET /v1/drives/nvme0/history?field={field}{query}\n".encode()
 
 
 SAMPLES = {"field": "temperature_celsius", "from": "2026-10-24T00:00:00Z", "to": "-1h",
@@ -201,7 +207,7 @@ def sample(schema, schemas, depth=0):
     if kind == "array":
         return [sample(schema.get("items", {}), schemas, depth + 1)] * 2
     if kind == "string":
-        return schema.get("enum", [PATTERNS.get(schema.get("format") or schema.get("pattern"), "SH%é1")])[0]
+        return schema.get("enum", [PATTERNS.get(schema.get("format") or schema.get("pattern"), "SH,%é1")])[0]
     return {"integer": 7, "number": 61.5, "boolean": True}.get(kind)
 
 
@@ -232,8 +238,10 @@ def client():
     whole = [show for _, _, show in fake_emberd.show_answers().values()]
     for command in range(client_commands()):
         for number, value in enumerate(documents()):
-            form = (number + command) % 8 | (8, 24, 40, 104, 128)[number % 5]
-            yield bytes([command, form]) + answer(value) * 8
+            table = number % 8 | (8, 24, 40)[number % 3]
+            yield bytes([command, table]) + answer(value) * 8
+            for form in (104, 128):
+                yield bytes([command, form]) + answer(value) * 2
         for values in (["inf", "0"], ["nan", "1"], ["1e308", "-1e308"], [2, None, 3.5]):
             points = [{"at": f"2026-11-30T21:0{n}:00.000Z", "value": value} for n, value in enumerate(values)]
             yield bytes([command, 12]) + answer({"points": points, "field": "x"}) * 8

@@ -44,6 +44,8 @@ class Door:
         else:
             sock = socket.socket()
             address = ("127.0.0.1", self.host.https if self.kind == "https" else self.host.tcp)
+            # As libraries for HTTP do: else a first request waits for a late acknowledgement.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if receive_buffer:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         sock.settimeout(timeout)

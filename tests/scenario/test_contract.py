@@ -12,6 +12,7 @@ import time
 
 import harness
 from contract import Contract
+from network import NetworkHost, read_reply, send_all
 
 FAST = {"smart_interval": "50ms", "firmware_interval": "100ms", "selftest_interval": "100ms",
         "identify_interval": "100ms"}
@@ -301,6 +302,53 @@ def test_bad_requests():
     return f"{sum(len(statuses) for statuses in contract.seen.values())} kinds of answers"
 
 
+def no_requests(own):
+    """What, and the bytes: none of it is a request that any reader would agree upon."""
+    host = own.partition("\r\n")[0] + "\r\n"
+    rest = own[len(host):]
+    get, post = "GET /v1/health HTTP/1.1\r\n", "POST /v1/tokens HTTP/1.1\r\n"
+    yield "bytes", "".join(map(chr, range(256))) + "\r\n\r\n"
+    yield "a word", "GARBAGE\r\n\r\n"
+    yield "HTTP/9.9", f"GET / HTTP/9.9\r\n{own}\r\n"
+    yield "HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    yield "no Host", f"{get}{rest}\r\n"
+    yield "two of Host", f"{get}{own}{host}\r\n"
+    yield "a blank in the path", f"GET /v1/he alth HTTP/1.1\r\n{own}\r\n"
+    yield "a line that is no header", f"{get}{own}nonsense\r\n\r\n"
+    yield "a path too long", f"GET /{'u' * 30000} HTTP/1.1\r\n{own}\r\n"
+    yield "a header too long", f"{get}{own}X: {'x' * 30000}\r\n\r\n"
+    yield "too many headers", get + own + "".join(f"X-{n}: y\r\n" for n in range(3000)) + "\r\n"
+    for length in ("+3", "0x3", "3, 3", "-1", "9" * 30):
+        yield f"Content-Length: {length}", f"{post}{own}Content-Length: {length}\r\n\r\nabc"
+    yield "two lengths", f"{post}{own}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    yield "an unknown coding", f"{post}{own}Transfer-Encoding: gzip\r\n\r\nabc"
+    yield "a broken chunk", f"{post}{own}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n"
+
+
+def test_what_is_no_http():
+    """At each door: refused in a documented way, by one reply at most, and the connection ends."""
+    host = NetworkHost()
+    replies = Contract(host).document["components"]["responses"]
+    seen = {}
+    for kind, door in host.doors.items():
+        for what, request in no_requests(door.headers()):
+            with door.connect() as sock:
+                send_all(sock, [request.encode("latin-1")])
+                status, head, body = read_reply(sock)
+                where = f"{kind}, {what}: {status}"
+                assert status == 0 or str(status) in replies and status >= 400, where
+                seen.setdefault(status, []).append(where)
+                if "problem+json" in head:
+                    assert json.loads(body)["status"] == status, where
+                elif status:
+                    assert "Connection: close" in head, where
+        assert door.ask("/v1/health")[0] == 200
+    assert {400, 413, 414, 431, 505} <= set(seen), seen
+    # Only what nobody could answer stays unanswered.
+    assert all("a word" in where for where in seen.get(0, [])), seen[0]
+    return f"{sum(map(len, seen.values()))} of them: {sorted(seen)}"
+
+
 def test_others_of_this_host():
     """Over TCP all may read and nobody change anything; over the socket only admins change."""
     host = harness.Host(listen=f"127.0.0.1:{free_port()}")
@@ -315,6 +363,9 @@ def test_others_of_this_host():
             continue
         wanted = 403 if operation["x-role"] == "admin" else 200
         contract.ask(method, path, query=query, expect=wanted, **parts)
+        contract.ask("HEAD", path, query=query, expect=wanted, **parts)
+        contract.ask("OPTIONS", path, query=query, expect=403, headers={
+            "Origin": "http://evil.example", "Access-Control-Request-Method": method}, **parts)
         contract.ask(method, path, query=query, expect=421, headers={"Host": "evil.example"},
                      **parts)
         contract.ask(method, path, query=query, expect=403, headers={

@@ -187,6 +187,48 @@ def test_smaller_and_not_again():
     return f"/openapi.json: {len(plain)} bytes, {len(body)} compressed"
 
 
+def s_client(host, *options):
+    """What OpenSSL, which shares nothing with emberd's TLS, says of a handshake: (good, its text)."""
+    result = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{host.https}", "-CAfile",
+                             host.path("cert.pem"), "-verify_return_error", *options], input=b"",
+                            capture_output=True, timeout=60)
+    return result.returncode == 0, (result.stdout + result.stderr).decode(errors="replace")
+
+
+def test_handshakes():
+    host = NetworkHost()
+    old = ("-cipher", "ALL:@SECLEVEL=0")
+    for options in (("-tls1", *old), ("-tls1_1", *old), ("-tls1_2", "-cipher", "AES128-SHA:AES256-SHA"),
+                    ("-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA"), ("-tls1_2", "-cipher", "NULL:@SECLEVEL=0")):
+        good, text = s_client(host, *options)
+        assert not good and "Cipher is (NONE)" in text, (options, text)
+    for options, version in ((("-tls1_2",), "TLSv1.2"), (("-tls1_3",), "TLSv1.3"),
+                             (("-alpn", "h2,http/1.1"), "TLSv1.3")):
+        good, text = s_client(host, *options)
+        assert good and f"New, {version}" in text and "Compression: NONE" in text, (options, text)
+    # One that stops half way has the time of a request, and no more.
+    inside, outside = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        host.tls.wrap_bio(inside, outside, server_hostname=NAME).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    hello, slowest = outside.read(), 0
+    begun = time.monotonic()
+    stalled = [host.doors["https"].connect(raw=True, timeout=60) for _ in range(50)]
+    for sock in stalled:
+        sock.sendall(hello)
+    while stalled:
+        slowest = max(slowest, host.scrape())
+        for sock in closed(stalled):
+            if not sock.recv(1 << 16):
+                stalled.remove(sock)
+                sock.close()
+        assert time.monotonic() - begun < 30, f"{len(stalled)} are open still"
+        time.sleep(0.05)
+    assert slowest < 1, f"{slowest:.3f} s"
+    return f"closed after {time.monotonic() - begun:.0f} s; slowest scrape {slowest * 1000:.0f} ms"
+
+
 # -- streams -----------------------------------------------------------------------------------
 
 def open_stream(door, last_id=None):

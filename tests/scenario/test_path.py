@@ -62,16 +62,22 @@ def stable_requests(host):
     return last[0]
 
 
+def seconds_of(host, device, polls):
+    start, begun = host.counts(device)["commands"], time.monotonic()
+    host.wait(lambda: host.counts(device)["commands"] >= start + polls, f"{polls} polls of {device}")
+    return time.monotonic() - begun
+
+
 def test_others_are_polled_on_time_beside_a_hung_drive():
     host = harness.Host(poll=FAST, patience="300ms")
     for device in host.devices():
         host.wait_read(device)
+    alone = seconds_of(host, "nvme4", 40)
     host.control("hang", "nvme3")
     host.wait(lambda: state(host, "nvme3") == "unresponsive", "nvme3 to be unresponsive")
-    start, begun = host.counts("nvme4")["commands"], time.monotonic()
-    host.wait(lambda: host.counts("nvme4")["commands"] >= start + 40, "40 polls")
-    took = time.monotonic() - begun
-    assert took < 40 * 0.05 * 1.5, f"40 polls of 50 ms took {took:.2f} s"
+    took = seconds_of(host, "nvme4", 40)
+    # A machine that is busy with something else is slow at both.
+    assert took < max(40 * 0.05, alone) * 1.5, f"40 polls took {took:.2f} s, and before {alone:.2f} s"
     for device in host.devices():
         if device != "nvme3":
             assert host.get(f"/v1/drives/{device}/smart")["age_seconds"] < 1

@@ -2,6 +2,7 @@
 """The database under attack: emberd killed while it writes, and the file broken, taken away, locked,
 read-only or on a full disk while emberd runs. Drives are watched on, what was shown comes back, and
 emberd writes again when it can. And the greatest values on their way through it."""
+import contextlib
 import csv
 import glob
 import io
@@ -587,3 +588,25 @@ def check_metrics(host, serial):
         assert value == str(EXPECTED[field]), f"{metric}: {value}"
     seconds = host.metric("ember_power_on_seconds_total", serial=serial)
     assert seconds == str((1 << 63) * 3600), seconds
+
+
+def test_odd_path_of_the_directory():
+    """Health stays readable, and the reason is in it, whatever the path is made of."""
+    names = [b"a\xff\x1b[31mb", b"a" + "\u00e4".encode() * 100]
+    for name in names:
+        host = harness.Host(ONE, poll=FAST, start=False)
+        directory = os.path.join(os.fsencode(host.dir), name)
+        os.mkdir(directory)
+        with open(host.path("emberd.conf"), "rb") as file:
+            text = file.read().replace(os.fsencode(host.path("state")), directory)
+        with open(host.path("emberd.conf"), "wb") as file:
+            file.write(text)
+        host.start_broker()
+        host.start_emberd()
+        with contextlib.closing(sqlite3.connect(os.path.join(directory, b"ember.db"))) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            host.wait(lambda: host.get("/v1/health")["store"]["status"] == "degraded", "the lock to be told")
+            detail = host.get("/v1/health")["store"]["detail"]
+            assert detail.endswith("ember.db: another program has it locked; end that program"), detail
+            assert not any(ord(c) < 32 for c in detail), detail
+        host.stop()

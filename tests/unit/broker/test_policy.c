@@ -189,6 +189,39 @@ START_TEST(files_that_others_can_change_are_refused)
 }
 END_TEST
 
+/* Whoever can move a directory that is further up, or the link, chooses the file. */
+START_TEST(the_way_to_the_file_counts)
+{
+	char inner[96], file[128], link[128];
+	struct em_policy *policy = NULL;
+
+	write_file("[default]\nread=allow\n");
+	snprintf(inner, sizeof(inner), "%s/inner", dir);
+	snprintf(file, sizeof(file), "%s/policy.conf", inner);
+	snprintf(link, sizeof(link), "%s/link", inner);
+	ck_assert_int_eq(mkdir(inner, 0755), 0);
+	ck_assert_int_eq(symlink(path, link), 0);
+	ck_assert_int_eq(em_policy_load(link, "h", &policy, error), 0);
+	policy = em_policy_free(policy);
+	ck_assert_int_eq(chmod(inner, 0777), 0);
+	ck_assert_int_eq(em_policy_load(link, "h", &policy, error), -EPERM);
+	ck_assert_ptr_nonnull(strstr(error, "below a directory that others can write to"));
+	ck_assert_int_eq(chmod(inner, 0755), 0);
+	unlink(link);
+	ck_assert_int_eq(rename(path, file), 0);
+	ck_assert_int_eq(em_policy_load(file, "h", &policy, error), 0);
+	policy = em_policy_free(policy);
+	ck_assert_int_eq(chmod(dir, 0777), 0);
+	ck_assert_int_eq(em_policy_load(file, "h", &policy, error), -EPERM);
+	/* Where each can move only what is their own, nobody else moves ours. */
+	ck_assert_int_eq(chmod(dir, 01777), 0);
+	ck_assert_int_eq(em_policy_load(file, "h", &policy, error), 0);
+	em_policy_free(policy);
+	unlink(file);
+	rmdir(inner);
+}
+END_TEST
+
 START_TEST(files_of_other_users_are_refused)
 {
 	struct em_policy *policy = NULL;
@@ -220,6 +253,7 @@ int main(void)
 	tcase_add_test(tc, a_key_that_stands_twice_is_an_error);
 	tcase_add_test(tc, bad_content_names_file_and_line);
 	tcase_add_test(tc, files_that_others_can_change_are_refused);
+	tcase_add_test(tc, the_way_to_the_file_counts);
 	tcase_add_test(tc, files_of_other_users_are_refused);
 	return run_tests(tc);
 }

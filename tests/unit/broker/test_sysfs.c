@@ -76,6 +76,21 @@ START_TEST(an_absent_attribute_is_an_error_and_empty)
 }
 END_TEST
 
+START_TEST(a_controller_that_is_not_identified_yet_is_told_apart)
+{
+	struct em_ipc_drive drive = { 0 };
+
+	put("serial", "(efault)\n", 9);
+	ck_assert(!em_sysfs_describe(dir, &drive));
+	put("serial", "(efault)            \n", 21);
+	ck_assert(em_sysfs_describe(dir, &drive));
+	put("serial", "S1                  \n", 21);
+	ck_assert(em_sysfs_describe(dir, &drive));
+	ck_assert_str_eq(drive.serial, "S1                  ");
+	ck_assert_str_eq(drive.model, "");
+}
+END_TEST
+
 START_TEST(states_say_what_to_do)
 {
 	ck_assert_int_eq(em_sysfs_link_of("live"), EM_LINK_LIVE);
@@ -130,6 +145,7 @@ int main(void)
 	tcase_add_test(tc, one_trailing_newline_is_cut);
 	tcase_add_test(tc, what_does_not_fit_is_cut);
 	tcase_add_test(tc, an_absent_attribute_is_an_error_and_empty);
+	tcase_add_test(tc, a_controller_that_is_not_identified_yet_is_told_apart);
 	tcase_add_test(tc, states_say_what_to_do);
 	tcase_add_test(tc, controllers_are_told_from_other_names);
 	tcase_add_test(tc, a_block_device_leads_to_its_owner);

@@ -331,6 +331,21 @@ START_TEST(first_seen_stays)
 }
 END_TEST
 
+START_TEST(a_long_path_leaves_room_for_the_reason)
+{
+	char path[400];
+
+	em_db_explain(-ENOSPC, "/var/lib/ember/ember.db", message);
+	ck_assert_str_eq(message, "/var/lib/ember/ember.db: its disk is full; make room");
+	memset(path, 'x', sizeof(path));
+	strcpy(path + sizeof(path) - 10, "/ember.db");
+	em_db_explain(-ENOSPC, path, message);
+	ck_assert_uint_eq(strlen(message), sizeof(message) - 1);
+	ck_assert_int_eq(strncmp(message, "...xxx", 6), 0);
+	ck_assert_ptr_nonnull(strstr(message, "xxx/ember.db: its disk is full; make room"));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("db");
@@ -352,5 +367,6 @@ int main(void)
 	tcase_add_test(tcase, few_broken_files_are_kept);
 	tcase_add_test(tcase, names_have_a_history);
 	tcase_add_test(tcase, first_seen_stays);
+	tcase_add_test(tcase, a_long_path_leaves_room_for_the_reason);
 	return run_tests(tcase);
 }

@@ -183,6 +183,35 @@ START_TEST(events_come_back_as_they_were_put)
 }
 END_TEST
 
+static int take_event(void *userdata, const struct em_event *event)
+{
+	memcpy(userdata, event, sizeof(*event));
+	return 0;
+}
+
+/* A disk may turn a bit, and whoever may write the file anything: replies stay text. */
+START_TEST(bytes_that_are_no_text_are_mended)
+{
+	const struct em_store_drive drive = { .id = DRIVE, .identity_len = 2, .device = "nvme0" };
+	const struct em_event event = { .id = 1, .at_us = 1, .kind = "a" };
+	struct em_store *store = open_store();
+	struct em_store_drive loaded;
+	struct em_event last;
+
+	ck_assert_int_eq(em_store_put_drive(store, &drive), 0);
+	ck_assert_int_eq(em_store_put_event(store, &event), 0);
+	wait_written(store);
+	change("UPDATE drive SET model = CAST(x'41ff1b5b6d' AS TEXT)");
+	change("UPDATE event SET summary = CAST(x'c3a4c29b' AS TEXT), kind = CAST(x'e2' AS TEXT)");
+	ck_assert_int_eq(em_store_load_drives(store, take_drive, &loaded), 0);
+	ck_assert_str_eq(loaded.model, "A??[m");
+	ck_assert_int_eq(em_store_load_events(store, 1, take_event, &last), 0);
+	ck_assert_str_eq(last.summary, "\xc3\xa4??");
+	ck_assert_str_eq(last.kind, "?");
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("load");
@@ -193,5 +222,6 @@ int main(void)
 	tcase_add_test(tcase, a_new_file_knows_the_drives_of_the_last_one);
 	tcase_add_test(tcase, capabilities_outlive_a_restart_and_are_forgotten);
 	tcase_add_test(tcase, events_come_back_as_they_were_put);
+	tcase_add_test(tcase, bytes_that_are_no_text_are_mended);
 	return run_tests(tcase);
 }

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +168,45 @@ START_TEST(bad_paths)
 }
 END_TEST
 
+static int accept_one(int listener)
+{
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+	int fd;
+
+	ck_assert_int_eq(poll(&p, 1, 10000), 1);
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+/* What small records wait for otherwise. */
+START_TEST(connections_send_at_once)
+{
+	const char *message = NULL;
+	em_cleanup(em_closep) int listener = -1, client = -1, accepted = -1;
+	struct sockaddr_in in;
+	socklen_t len = sizeof(in), value_len = sizeof(int);
+	char address[32];
+	uint16_t port;
+	int on = 0;
+
+	/* Find a port that is free. */
+	client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	in = (struct sockaddr_in){ .sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	ck_assert_int_eq(bind(client, (struct sockaddr *)&in, len), 0);
+	ck_assert_int_eq(getsockname(client, (struct sockaddr *)&in, &len), 0);
+	close(client);
+	snprintf(address, sizeof(address), "127.0.0.1:%u", ntohs(in.sin_port));
+	ck_assert_int_eq(em_listen_network(address, &listener, &port, &message), 0);
+	client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(connect(client, (struct sockaddr *)&in, len), 0);
+	accepted = accept_one(listener);
+	ck_assert_int_eq(getsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, &value_len), 0);
+	ck_assert_int_ne(on, 0);
+}
+END_TEST
+
 START_TEST(loopback_peers)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
@@ -193,6 +234,7 @@ int main(void)
 	tcase_add_test(tc, a_socket_in_use_is_left_alone);
 	tcase_add_test(tc, a_file_is_left_alone);
 	tcase_add_test(tc, bad_paths);
+	tcase_add_test(tc, connections_send_at_once);
 	tcase_add_test(tc, loopback_peers);
 	return run_tests(tc);
 }

@@ -94,6 +94,40 @@ START_TEST(hostile_labels_are_escaped)
 }
 END_TEST
 
+/* It was away, or hangs and is reset: its state says that it is watched, and it has not answered.
+ */
+START_TEST(old_values_are_none)
+{
+	struct em_drive_snap *drive = fleet->drives[0];
+	struct em_page_read *smart = &drive->pages[EM_PAGE_SMART];
+	static const struct {
+		uint64_t age_us, interval_us;
+		bool shown;
+	} cases[] = {
+		{ 179000000, 60000000, true },	  { 181000000, 60000000, false },
+		{ 59000000, 10000, true },	  { 61000000, 10000, false },
+		{ 3600000000, 3600000000, true }, { 3600000000, 0, true },
+	};
+
+	for (size_t i = 0; i < EM_COUNT(cases) * 2; i++) {
+		char *page;
+
+		give_smart(drive, cases[i / 2].age_us);
+		smart->interval_us = cases[i / 2].interval_us;
+		smart->status = i % 2 ? EM_READ_TIMEOUT : EM_READ_OK;
+		page = page_of(fleet);
+		ck_assert_int_eq(has_line(page, "ember_temperature_celsius" A "} 39"),
+				 cases[i / 2].shown);
+		ck_assert_int_eq(has_line(page, "ember_critical_warning" A "} 2"),
+				 cases[i / 2].shown);
+		ck_assert(has_line(page, "ember_drive_up" A "} 1"));
+		ck_assert_ptr_nonnull(strstr(page, "ember_page_last_read_timestamp_seconds" A
+						   ",page=\"smart\"}"));
+		free(page);
+	}
+}
+END_TEST
+
 START_TEST(a_hung_drive_has_no_values_but_is_seen)
 {
 	char *page = page_of(fleet);
@@ -341,6 +375,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, golden_lines);
 	tcase_add_test(tc, hostile_labels_are_escaped);
+	tcase_add_test(tc, old_values_are_none);
 	tcase_add_test(tc, a_hung_drive_has_no_values_but_is_seen);
 	tcase_add_test(tc, unknown_values_have_no_sample);
 	tcase_add_test(tc, frozen_values_end);

@@ -545,13 +545,18 @@ static int connect_from(const char *source)
 
 START_TEST(one_address_keeps_nobody_out)
 {
-	struct client client, held;
+	struct client client, held, known;
 	int fds[500];
 	uint64_t before;
 	char *answer;
 
-	/* Somebody else's connection that waits is not the price. */
+	/* Somebody else's connection that waits is not the price, */
 	ck_assert_int_eq(open_client(&held, connect_from("127.0.0.3"), "NORMAL"), 0);
+	/* nor is that of a client that is known, behind the same address. */
+	ck_assert_int_eq(open_client(&known, connect_from("127.0.0.2"), "NORMAL"), 0);
+	answer = get(&known, "GET", "/v1/health", "");
+	ck_assert_uint_eq(status_of(answer), 200);
+	free(answer);
 	for (unsigned i = 0; i < 500; i++) {
 		fds[i] = connect_from("127.0.0.2");
 		send(fds[i], "\x16", 1, MSG_NOSIGNAL); /* a handshake begins like this */
@@ -571,6 +576,10 @@ START_TEST(one_address_keeps_nobody_out)
 	ck_assert_uint_eq(status_of(answer), 200);
 	free(answer);
 	close_client(&held);
+	answer = get(&known, "GET", "/metrics", "");
+	ck_assert_uint_eq(status_of(answer), 200);
+	free(answer);
+	close_client(&known);
 	for (unsigned i = 0; i < 500; i++)
 		close(fds[i]);
 }
