@@ -30,9 +30,22 @@ static bool has_command(const struct em_drive *drive, uint8_t opcode)
 	return !effects || em_effects_has_admin(effects->data, effects->len, opcode);
 }
 
+/* By who made the controller; the subsystem may carry the name of who sells it. */
+static bool is_memblaze(const struct em_drive *drive)
+{
+	const struct em_field *field = em_page_field(em_pages[EM_PAGE_IDENTIFY_CTRL], "vendor_id");
+	const struct em_blob *data = drive->pages[EM_PAGE_IDENTIFY_CTRL].read.data;
+	struct em_value value;
+
+	if (!data || !drive->ctx.known)
+		return false;
+	em_field_get(field, data->data, data->len, &drive->ctx, &value);
+	return strcmp(value.text, "1c5f") == 0;
+}
+
 bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 {
-	enum { OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1, SELF_TEST = 0x14, MEMBLAZE = 0x1c5f };
+	enum { OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1, SELF_TEST = 0x14 };
 
 	switch (page) {
 	case EM_PAGE_SELFTEST:
@@ -43,7 +56,7 @@ bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 	case EM_PAGE_SANITIZE:
 		return identify_u64(drive, "sanitize_capabilities", 0) != 0;
 	case EM_PAGE_MEMBLAZE:
-		return identify_u64(drive, "vendor_id", 0) == MEMBLAZE;
+		return is_memblaze(drive);
 	case EM_PAGE_IDENTIFY_CTRL:
 	case EM_PAGE_SMART:
 	case EM_PAGE_FIRMWARE:
