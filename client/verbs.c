@@ -302,11 +302,14 @@ const struct em_verb em_verbs[] = {
 		.section = EM_SECTION_EMBER,
 		.args = no_args,
 		.options = doctor_options,
-		.summary = "check that all of Ember works here, and say what to do if not",
+		.summary = "check that Ember works here, and say what to do if not",
 		.help = "Looks at permissions, kernel, versions, units, configuration, policy, "
 			"listeners, certificate, tokens, drives, pages, history, disk, clock, and "
 			"other programs that use the drives. Each line is ok, warn or fail, with "
-			"what to do. Nothing is changed, and no drive is asked.\n\nThe exit status "
+			"what to do. Nothing is changed, and no drive is asked. With --json: "
+			"result, "
+			"the worst of them, and findings, each with check, result, summary and "
+			"advice.\n\nThe exit status "
 			"is 0 when "
 			"nothing failed. With an address of another host only what emberd itself "
 			"tells is looked at. As root it sees a little more.",
