@@ -254,7 +254,7 @@ static enum em_exit get_points(struct em_client *client, struct em_doc *ret)
 {
 	const char *typed = client->args[1];
 	em_cleanup(em_freep) char *path = history_path(client, typed);
-	em_cleanup(em_buf_done) struct em_buf words;
+	em_cleanup(em_buf_done) struct em_buf words = { 0 };
 	struct em_reason reason;
 	enum em_exit code = em_api_try(client, "GET", path, NULL, ret, &reason);
 
