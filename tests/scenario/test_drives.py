@@ -303,6 +303,22 @@ def test_drive_that_answers_with_errors_alone_is_not_ok():
     assert state(host, "SNB") == "ok"
 
 
+def test_r36_removed_drive_is_told_for_as_long_as_configured():
+    host = Host(scenario=WORN, poll=FAST)
+    settle(host, "nvme0", "nvme1")
+    host.control("vanish", "nvme0")
+    host.wait(lambda: state(host, "SNA") == "removed", "SNA to be removed")
+    assert host.metric("ember_drive_up", serial="SNA") == "0"
+    host.write_config(FAST, "[drives]\nremoved_keep = 10ms\n")
+    host.processes["emberd"].send_signal(signal.SIGHUP)
+    host.wait(lambda: host.metric("ember_drive_up", serial="SNA") is None, "its series to end")
+    assert not [labels for _, labels in host.metrics() if ("serial", "SNA") in labels]
+    assert host.metric("ember_drives", state="removed") == "1", "it is no longer counted"
+    assert state(host, "SNA") == "removed" and host.metric("ember_drive_up", serial="SNB") == "1"
+    host.control("return", "nvme0")
+    host.wait(lambda: host.metric("ember_drive_up", serial="SNA") == "1", "its return")
+
+
 def test_restart_of_emberd_makes_no_drive_well():
     host = Host(scenario=WORN, poll=FAST, patience="200ms")
     settle(host, "nvme0", "nvme1")
