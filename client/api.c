@@ -79,6 +79,41 @@ static const char *next_step(long status, const char *detail)
 	return "";
 }
 
+/* Requests that details name, and the verb that sends each. */
+struct way {
+	const char *request, *verb;
+};
+
+static const struct way *way_at(const char *text)
+{
+	static const struct way ways[] = {
+		{ "GET /v1/drives", "`emberctl drives`" },
+		{ "GET /v1/tokens", "`emberctl token list`" },
+		{ "GET /v1/health", "`emberctl health`" },
+	};
+
+	for (size_t i = 0; i < EM_COUNT(ways); i++)
+		if (strncmp(text, ways[i].request, strlen(ways[i].request)) == 0)
+			return &ways[i];
+	return NULL;
+}
+
+/* emberd speaks to clients of its API; people at a terminal have ours. Cuts what is too long. */
+static void put_in_our_words(struct em_reason *ret, const char *detail)
+{
+	size_t used = 0;
+
+	ret->text[0] = '\0';
+	while (*detail && used < sizeof(ret->text) - 1) {
+		const struct way *way = way_at(detail);
+
+		used += (size_t)snprintf(ret->text + used, sizeof(ret->text) - used, "%.*s",
+					 way ? (int)strlen(way->verb) : 1,
+					 way ? way->verb : detail);
+		detail += way ? strlen(way->request) : 1;
+	}
+}
+
 /* A problem document says in its detail what to do; the title alone is the next best. */
 enum em_exit em_api_problem(const struct em_http_answer *answer, struct em_reason *ret_reason)
 {
@@ -86,9 +121,11 @@ enum em_exit em_api_problem(const struct em_http_answer *answer, struct em_reaso
 	const char *title = em_json_text(root, "title");
 	const char *detail = em_json_text(root, "detail");
 	long status = answer->status;
+	struct em_reason words;
 
+	put_in_our_words(&words, detail ? detail : "");
 	if (detail)
-		set_reason(ret_reason, "%s%s", detail, next_step(status, detail));
+		set_reason(ret_reason, "%s%s", words.text, next_step(status, words.text));
 	else if (title)
 		set_reason(ret_reason, "%s (HTTP status %ld).%s", title, status,
 			   next_step(status, title));

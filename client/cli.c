@@ -119,8 +119,19 @@ static enum em_exit take_verb(struct em_client *client, const char *word)
 	return unknown_verb(client, word);
 }
 
+/* "help" and "help VERB", as everybody tries, are --help. */
+static bool take_help(struct em_client *client, const char *word)
+{
+	if (client->group || client->common[EM_COMMON_HELP] || strcmp(word, "help") != 0)
+		return false;
+	client->common[EM_COMMON_HELP] = "";
+	return true;
+}
+
 static enum em_exit take_word(struct em_client *client, const char *word)
 {
+	if (!client->verb && take_help(client, word))
+		return EM_EXIT_OK;
 	if (!client->verb)
 		return take_verb(client, word);
 	if (client->arg_count >= em_verb_arg_count(client->verb))

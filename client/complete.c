@@ -56,8 +56,11 @@ static void put_bash_skip(FILE *out)
 
 static void put_bash_scan(FILE *out)
 {
+	/* bash takes --drive=nvme0 for three words. */
 	fputs("_emberctl() {\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} begun=\n"
+	      "\t[[ $cur == = ]] && cur=\n"
+	      "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	      "\tlocal i verb= args=0 kind= words= kinds=() options=\"",
 	      out);
 	put_option_words(out, em_common_options);
@@ -66,7 +69,7 @@ static void put_bash_scan(FILE *out)
 	      "\t\tcase ${COMP_WORDS[i]} in\n\t\t",
 	      out);
 	put_bash_skip(out);
-	fputs(") ((i++)) ;;\n"
+	fputs(") ((i++)); [[ ${COMP_WORDS[i]} == = ]] && ((i++)) ;;\n"
 	      "\t\t-*) ;;\n"
 	      "\t\t*) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}\n",
 	      out);
@@ -120,8 +123,9 @@ void em_complete_bash(FILE *out)
 	      "\toption) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
 	      "\tfile) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
 	      "\tnone) COMPREPLY=() ;;\n"
-	      "\t*) COMPREPLY=($(compgen -W "
-	      "\"$(emberctl --complete \"$kind\" 2>/dev/null)\" -- \"$cur\")) ;;\n"
+	      "\t*) [[ $kind == kind && $cur == *,* ]] && begun=${cur%,*},\n"
+	      "\t\tCOMPREPLY=($(compgen -P \"$begun\" -W "
+	      "\"$(emberctl --complete \"$kind\" 2>/dev/null)\" -- \"${cur#\"$begun\"}\")) ;;\n"
 	      "\tesac\n"
 	      "}\n"
 	      "complete -F _emberctl emberctl\n",
@@ -133,9 +137,13 @@ static void put_zsh_action(FILE *out, enum em_complete complete)
 	switch (complete) {
 	case EM_COMPLETE_DRIVE:
 	case EM_COMPLETE_FIELD:
-	case EM_COMPLETE_KIND:
 	case EM_COMPLETE_TOKEN:
 		fprintf(out, "{compadd -- ${(f)\"$(emberctl --complete %s 2>/dev/null)\"}}",
+			em_complete_name(complete));
+		return;
+	case EM_COMPLETE_KIND: /* several, with commas */
+		fprintf(out,
+			"{_sequence compadd - ${(f)\"$(emberctl --complete %s 2>/dev/null)\"}}",
 			em_complete_name(complete));
 		return;
 	case EM_COMPLETE_FILE:
@@ -251,8 +259,9 @@ static bool is_asked_for(enum em_complete complete)
 static void put_fish_words(FILE *out, enum em_complete complete)
 {
 	if (is_asked_for(complete))
-		fprintf(out, " -a '(emberctl --complete %s 2>/dev/null)'",
-			em_complete_name(complete));
+		fprintf(out, " -a '(%semberctl --complete %s 2>/dev/null)%s'",
+			complete == EM_COMPLETE_KIND ? "__fish_append , (" : "",
+			em_complete_name(complete), complete == EM_COMPLETE_KIND ? ")" : "");
 }
 
 static void put_fish_options(FILE *out, const struct em_option *options, const struct em_verb *verb)

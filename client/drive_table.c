@@ -300,6 +300,23 @@ static void add_states(struct em_buf *line, const char **before, const json_t *d
 	}
 }
 
+static bool needs_eyes(const json_t *drive)
+{
+	const char *state = em_json_text(drive, "state");
+
+	return judge(drive) != FINE && !(state && strcmp(state, "retired") == 0);
+}
+
+json_t *em_drives_worst_first(const json_t *drives)
+{
+	json_t *list = json_array(), *drive;
+	size_t i;
+
+	json_array_foreach(drives, i, drive) if (needs_eyes(drive)) json_array_append(list, drive);
+	json_array_foreach(drives, i, drive) if (!needs_eyes(drive)) json_array_append(list, drive);
+	return list;
+}
+
 void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE])
 {
 	em_cleanup(em_buf_done) struct em_buf line = { 0 };

@@ -14,6 +14,9 @@ void em_drive_table(struct em_writer *w, const json_t *drives, const json_t *bef
 /* "8 drives: 6 ok, 1 unresponsive, 1 with warnings" */
 void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE]);
 
+/* The same drives, those first that need somebody's eyes; a new list. NULL: no memory. */
+json_t *em_drives_worst_first(const json_t *drives);
+
 /* The drive of this id; NULL: none. */
 const json_t *em_drive_find(const json_t *drives, const char *id);
 

@@ -96,27 +96,28 @@ void em_event_head(struct em_writer *w, unsigned device_width)
 }
 
 /* The sentence without the device that stands before it. */
-static const char *what_happened(const json_t *event)
+static const char *what_happened(const json_t *event, bool tty, char buf[EM_VIEW_SIZE])
 {
-	const char *summary = em_json_text(event, "summary");
+	const char *summary = em_json_text(event, "summary"), *kind = em_json_text(event, "kind");
 	const char *device = em_json_text(event, "device");
 	size_t len = device ? strlen(device) : 0;
 
 	if (!summary)
-		return em_json_text(event, "kind");
+		return kind;
 	if (len > 0 && strncmp(summary, device, len) == 0 && strncmp(summary + len, ": ", 2) == 0)
-		return summary + len + 2;
-	return summary;
+		summary += len + 2;
+	/* It names bits, as programs know them. */
+	return tty && is(kind, "critical-warning") ? em_view_words(summary, buf) : summary;
 }
 
 void em_event_put(struct em_writer *w, const json_t *event, unsigned device_width)
 {
-	char time[EM_VIEW_SIZE];
+	char time[EM_VIEW_SIZE], words[EM_VIEW_SIZE];
 	const struct em_cell cells[4] = {
 		{ time_of(event, w->term.tty, time), EM_TONE_DIM },
 		{ em_json_text(event, "device"), EM_TONE_STRONG },
 		{ em_json_text(event, "kind"), EM_TONE_PLAIN },
-		{ what_happened(event), tone_of(event) },
+		{ what_happened(event, w->term.tty, words), tone_of(event) },
 	};
 
 	put_line(w, cells, device_width);

@@ -96,8 +96,8 @@ static void put_man_head(FILE *out)
 	      ".SH SYNOPSIS\n",
 	      out);
 	for (const struct em_verb *verb = em_verbs; verb->name; verb++) {
+		fputs(verb == em_verbs ? "" : ".br\n", out);
 		put_man_usage(out, verb);
-		fputs(".br\n", out);
 	}
 	fputs(".SH DESCRIPTION\n", out);
 	put_roff(out, "emberctl asks emberd over its REST API and prints the answer: for people as "

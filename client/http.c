@@ -341,6 +341,29 @@ static void explain_certificate(const struct em_http *http, int err, char *buf, 
 			 http->reason[0] ? http->reason : "it could not be verified");
 }
 
+/* The two listeners may have been mixed up. Words of curl's may end with a full stop. */
+static void explain_talk(const struct em_http *http, int err, char *buf, size_t size)
+{
+	const char *reason = http->reason[0] ? http->reason : strerror(-err);
+	int len = (int)strlen(reason);
+
+	while (len > 0 && reason[len - 1] == '.')
+		len--;
+	if (err == -EPROTO && http->target.url && !is_https(http->target.url))
+		snprintf(buf, size,
+			 "what listens at %s does not talk HTTP: %.*s. If it is the HTTPS "
+			 "listener, write https://.",
+			 where(http), len, reason);
+	else
+		snprintf(buf, size,
+			 "no answer from emberd at %s: %.*s. %s`systemctl status emberd`.",
+			 where(http), len, reason,
+			 err == -EPROTO && is_https(http->target.url)
+				 ? "If it is the listener without TLS, write http://; else look "
+				   "with "
+				 : "Look with ");
+}
+
 void em_http_explain(const struct em_http *http, int err, char *buf, size_t size)
 {
 	const char *at = where(http);
@@ -382,15 +405,7 @@ void em_http_explain(const struct em_http *http, int err, char *buf, size_t size
 		snprintf(buf, size, "out of memory.");
 		return;
 	}
-	if (err == -EPROTO && http->target.url && !is_https(http->target.url))
-		snprintf(buf, size,
-			 "what listens at %s does not talk HTTP: %s. If it is the HTTPS listener, "
-			 "write https://.",
-			 at, http->reason[0] ? http->reason : strerror(-err));
-	else
-		snprintf(buf, size,
-			 "no answer from emberd at %s: %s. Look with `systemctl status emberd`.",
-			 at, http->reason[0] ? http->reason : strerror(-err));
+	explain_talk(http, err, buf, size);
 }
 
 char *em_http_escape(const char *text)

@@ -46,7 +46,7 @@ static void put_broker(struct em_writer *w, const json_t *broker)
 
 	put_text(w, "Broker", connected ? "connected" : "not connected",
 		 connected ? EM_TONE_GOOD : EM_TONE_BAD);
-	put_text(w, "Requests to it", count_of(broker, "requests_total", buf), EM_TONE_PLAIN);
+	put_text(w, "Broker requests", count_of(broker, "requests_total", buf), EM_TONE_PLAIN);
 }
 
 static void put_store(struct em_writer *w, const json_t *store)
@@ -63,16 +63,15 @@ static void put_store(struct em_writer *w, const json_t *store)
 	put_text(w, "Rows lost", count_of(store, "dropped_total", buf), EM_TONE_PLAIN);
 }
 
-/* "8: 7 ok, 1 unresponsive" - in the order and with the names that emberd gives. */
+/* "7 ok, 1 unresponsive" - in the order and with the names that emberd gives. */
 static void put_drives(struct em_writer *w, const json_t *drives)
 {
 	char buf[EM_VIEW_SIZE];
 	size_t used = 0;
-	const char *key, *comma = ": ";
+	const char *key, *comma = "";
 	const json_t *count;
 
-	used = (size_t)snprintf(buf, sizeof(buf), "%lld",
-				(long long)json_integer_value(json_object_get(drives, "total")));
+	snprintf(buf, sizeof(buf), "none");
 	json_object_foreach((json_t *)drives, key, count)
 	{
 		if (strcmp(key, "total") == 0 || json_integer_value(count) == 0)

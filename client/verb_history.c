@@ -3,6 +3,7 @@
 #include <string.h>
 #include "client/api.h"
 #include "client/human.h"
+#include "client/nearest.h"
 #include "client/spark.h"
 #include "client/view.h"
 #include "lib/base/buf.h"
@@ -12,6 +13,7 @@
 #define COURSE_MARGIN	 14u /* left and right of the bars */
 #define COURSE_WIDTH_MAX 60u
 #define OVERVIEW_WIDTH	 24u
+#define SUGGESTION_MAX	 4096u
 
 /* The options carry the names of the route's parameters, without the dashes. */
 static void add_params(struct em_buf *path, const struct em_client *client)
@@ -158,12 +160,27 @@ static const char *const overview_keys[] = {
 	"bytes_read",	       "media_errors",	  "num_err_log_entries",     "unsafe_shutdowns",
 };
 
-static void put_overview_row(struct em_writer *w, const struct em_field *field, const json_t *root)
+/* "2026-11-30 21:22:23 UTC to ...": what the bars stand for. The first field that has it. */
+static void note_span(const json_t *points, char span[EM_VIEW_SIZE])
 {
+	char from[EM_VIEW_SIZE], to[EM_VIEW_SIZE];
+	struct em_course course;
+	const char *first, *last;
+
+	em_course_read(&course, points);
+	first = em_view_time(em_json_text(course.first, "at"), from);
+	last = em_view_time(em_json_text(course.last, "at"), to);
+	if (!*span && first && last)
+		snprintf(span, EM_VIEW_SIZE, "%.60s to %.60s", first, last);
+}
+
+static void put_overview_row(struct em_writer *w, const char *key, const json_t *root)
+{
+	const struct em_field *field = find_field(key);
 	const json_t *points = json_object_get(root, "points");
 	char spark[EM_SPARK_SIZE], low[EM_VIEW_SIZE], high[EM_VIEW_SIZE], last[EM_VIEW_SIZE];
 	struct em_course course;
-	struct em_cell cells[5] = { { field->label, EM_TONE_PLAIN } };
+	struct em_cell cells[5] = { { field ? field->label : key, EM_TONE_PLAIN } };
 
 	em_course_read(&course, points);
 	if (course.count > 0) {
@@ -187,31 +204,80 @@ static enum em_exit overview(struct em_client *client)
 		{ .title = "Last", .right = true, .rank = 1 },
 	};
 	struct em_writer *w = client->writer;
+	char span[EM_VIEW_SIZE] = "";
+	enum em_exit code = EM_EXIT_OK;
 
-	em_writer_table(w, columns, EM_COUNT(columns));
-	for (size_t i = 0; i < EM_COUNT(overview_keys); i++) {
-		const struct em_field *field = find_field(overview_keys[i]);
+	for (size_t i = 0; i < EM_COUNT(overview_keys) && code == EM_EXIT_OK; i++) {
 		em_cleanup(em_freep) char *path = history_path(client, overview_keys[i]);
 		em_cleanup(em_doc_done) struct em_doc doc = { 0 };
-		enum em_exit code;
 
-		if (!field)
-			continue;
 		code = em_api_get(client, path, &doc);
 		if (code != EM_EXIT_OK)
-			return code;
+			break;
+		if (i == 0)
+			em_writer_table(w, columns, EM_COUNT(columns));
 		em_writer_document(w, overview_keys[i], doc.text, doc.len);
-		put_overview_row(w, field, doc.root);
+		put_overview_row(w, overview_keys[i], doc.root);
+		note_span(json_object_get(doc.root, "points"), span);
 	}
-	return EM_EXIT_OK;
+	if (code == EM_EXIT_OK)
+		em_writer_paragraph(w, (struct em_cell){ *span ? span : "No reading in this time.",
+							 EM_TONE_DIM });
+	return code;
+}
+
+/* Fields with a history that begin with what was typed, else the one most like it. */
+static void suggest(const char *typed, struct em_buf *words)
+{
+	struct em_nearest nearest;
+
+	em_nearest_start(&nearest, typed);
+	for (unsigned i = 0; i < EM_PAGE_COUNT; i++) {
+		const struct em_page *page = em_pages[i];
+
+		for (unsigned f = 0; page && page->table && f < page->field_count; f++) {
+			const char *key = page->fields[f].key;
+
+			if (page->fields[f].flags & EM_NO_HISTORY)
+				continue;
+			em_nearest_offer(&nearest, key);
+			if (strncmp(key, typed, strlen(typed)) == 0)
+				em_buf_addf(words, "%s%s", words->len > 0 ? ", " : "", key);
+		}
+	}
+	if (words->len == 0 && nearest.best)
+		em_buf_adds(words, nearest.best);
+}
+
+/* What is no field at all is told with those that may have been meant. */
+static enum em_exit get_points(struct em_client *client, struct em_doc *ret)
+{
+	const char *typed = client->args[1];
+	em_cleanup(em_freep) char *path = history_path(client, typed);
+	em_cleanup(em_buf_done) struct em_buf words = { 0 };
+	struct em_reason reason;
+	enum em_exit code = em_api_try(client, "GET", path, NULL, ret, &reason);
+
+	em_buf_init(&words, SUGGESTION_MAX);
+	if (code == EM_EXIT_OK)
+		return code;
+	if (code == EM_EXIT_USAGE && !find_field(typed)) {
+		suggest(typed, &words);
+		return em_client_complain(
+			client, EM_EXIT_NOT_FOUND,
+			words.len > 0 ? "there is no field `%s`. Did you mean: %s?"
+				      : "there is no field `%s`. `emberctl --json show %s` has "
+					"them all.",
+			typed, words.len > 0 ? words.data : client->args[0]);
+	}
+	return em_client_complain(client, code, "%s", reason.text);
 }
 
 static enum em_exit one_field(struct em_client *client)
 {
 	static const char *const paths[] = { "at", "value" };
-	em_cleanup(em_freep) char *path = history_path(client, client->args[1]);
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
-	enum em_exit code = em_api_get(client, path, &doc);
+	enum em_exit code = get_points(client, &doc);
 	struct em_writer *w = client->writer;
 	const json_t *points;
 

@@ -261,15 +261,25 @@ static const char *const namespace_keys[] = { "size_bytes", "utilization_bytes",
 					      "write_protected", "nguid" };
 #define NAMESPACE_COLUMNS (EM_COUNT(namespace_keys) + 2)
 
+static const char *view_nsid(const json_t *entry, char text[EM_VIEW_SIZE])
+{
+	char nsid[EM_VIEW_SIZE];
+	bool attached = !json_is_false(json_object_get(entry, "attached"));
+
+	snprintf(text, EM_VIEW_SIZE, "%.32s%s",
+		 em_view_scalar(json_object_get(entry, "nsid"), nsid),
+		 attached ? "" : ", not attached");
+	return text;
+}
+
 static void put_namespace(struct em_writer *w, const json_t *entry)
 {
 	char texts[NAMESPACE_COLUMNS][EM_VIEW_SIZE];
 	struct em_cell cells[NAMESPACE_COLUMNS] = { 0 };
-	const json_t *nsid = json_object_get(entry, "nsid");
 	const char *status = em_json_text(entry, "status");
 	bool ok = status && strcmp(status, "ok") == 0;
 
-	cells[0].text = em_view_scalar(nsid, texts[0]);
+	cells[0].text = view_nsid(entry, texts[0]);
 	for (unsigned i = 0; i < EM_COUNT(namespace_keys); i++) {
 		const struct em_field *field =
 			em_page_field(em_pages[EM_PAGE_IDENTIFY_NS], namespace_keys[i]);

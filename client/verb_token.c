@@ -63,7 +63,7 @@ static void put_snippet(struct em_client *client)
 		"      authorization:\n"
 		"        credentials_file: /etc/prometheus/ember.token\n"
 		"      tls_config:\n"
-		"        ca_file: /etc/prometheus/ember-ca.pem\n"
+		"        ca_file: /etc/prometheus/ember-ca.pem # who signed emberd's certificate\n"
 		"      static_configs:\n"
 		"        - targets: [\"%s:%s\"]\n",
 		host, found ? found : PORT_USUAL);

@@ -118,8 +118,15 @@ static void put_events(const struct watch *watch, struct em_writer *w, size_t ma
 		em_event_put(w, json_array_get(watch->events, i), width);
 }
 
-/* A whole frame as text, with at most so many events; NULL: no memory. */
-static char *compose(const struct watch *watch, const struct em_term *term, size_t max_events)
+/* How much of what is known goes into a frame. */
+struct extent {
+	size_t events;	  /* at most so many */
+	bool worst_first; /* not all drives will be seen */
+};
+
+/* A whole frame as text; NULL: no memory. */
+static char *compose(const struct watch *watch, const struct em_term *term,
+		     const struct extent *extent)
 {
 	char *text = NULL;
 	size_t len;
@@ -127,10 +134,16 @@ static char *compose(const struct watch *watch, const struct em_term *term, size
 	struct em_writer *w = out ? em_writer_table_new(out, term) : NULL;
 	json_t *drives = age_list(watch);
 
+	if (extent->worst_first) {
+		json_t *sorted = em_drives_worst_first(drives);
+
+		json_decref(drives);
+		drives = sorted;
+	}
 	if (w) {
 		put_head(watch, w);
 		em_drive_table(w, drives, watch->shown);
-		put_events(watch, w, max_events);
+		put_events(watch, w, extent->events);
 		em_writer_finish(w);
 	}
 	json_decref(drives);
@@ -149,15 +162,20 @@ static unsigned count_lines(const char *text)
 	return lines;
 }
 
-/* As many events as there is room for. */
+/* As many events as there is room for; then the drives that matter most. */
 static char *compose_to_fit(const struct watch *watch, const struct em_term *term)
 {
-	size_t max = EVENTS_SHOWN;
-	char *text = compose(watch, term, max);
+	struct extent extent = { .events = EVENTS_SHOWN };
+	char *text = compose(watch, term, &extent);
 
-	while (text && max > 0 && term->height > 0 && count_lines(text) > term->height) {
+	while (text && !extent.worst_first && term->height > 0 &&
+	       count_lines(text) > term->height) {
+		if (extent.events > 0)
+			extent.events--;
+		else
+			extent.worst_first = true;
 		free(text);
-		text = compose(watch, term, --max);
+		text = compose(watch, term, &extent);
 	}
 	return text;
 }

@@ -293,9 +293,10 @@ const struct em_verb em_verbs[] = {
 		.summary = "say that a removed drive went on purpose",
 		.help = "A removed drive is missed until it comes back. Retiring says that it "
 			"went on purpose: its history stays, and it is no longer missed. A drive "
-			"that comes back is in service again by itself. Needs the right to give "
-			"orders: root, or the group ember-admin.",
-		.example = "emberctl retire nvme3",
+			"that comes back is in service again by itself. Name it by its serial "
+			"number: its device name went with it. Needs the right to give orders: "
+			"root, or the group ember-admin.",
+		.example = "emberctl retire SH203300026",
 		.run = em_verb_retire,
 	},
 	{
@@ -327,11 +328,14 @@ const struct em_verb em_verbs[] = {
 		.section = EM_SECTION_EMBER,
 		.args = no_args,
 		.options = doctor_options,
-		.summary = "check that all of Ember works here, and say what to do if not",
+		.summary = "check that Ember works here, and say what to do if not",
 		.help = "Looks at permissions, kernel, versions, units, configuration, policy, "
 			"listeners, certificate, tokens, drives, pages, history, disk, clock, and "
 			"other programs that use the drives. Each line is ok, warn or fail, with "
-			"what to do. Nothing is changed, and no drive is asked.\n\nThe exit status "
+			"what to do. Nothing is changed, and no drive is asked. With --json: "
+			"result, "
+			"the worst of them, and findings, each with check, result, summary and "
+			"advice.\n\nThe exit status "
 			"is 0 when "
 			"nothing failed. With an address of another host only what emberd itself "
 			"tells is looked at. As root it sees a little more.",
@@ -347,8 +351,9 @@ const struct em_verb em_verbs[] = {
 		.help = "Prints a new bearer token for emberd's HTTPS listener. It may look at "
 			"everything and change nothing. The token is shown this once: emberd "
 			"keeps only a hash of it. It goes to the standard output, so that it can "
-			"be put into a file; what to do with it is told beside that. Needs the "
-			"right to give orders: root, or the group ember-admin.",
+			"be put into a file, after `umask 077` for nobody else to read; what to "
+			"do with it is told beside that. Needs the right to give orders: root, or "
+			"the group ember-admin.",
 		.example = "emberctl token create prometheus --expires 90d >ember.token",
 		.run = em_verb_token_create,
 	},
@@ -369,7 +374,7 @@ const struct em_verb em_verbs[] = {
 		.options = no_options,
 		.summary = "make a token worthless, at once",
 		.help = "From then on the token is refused. Others stay valid.",
-		.example = "emberctl token revoke 3f2a",
+		.example = "emberctl token revoke 3f2a60c7d41b98e5",
 		.run = em_verb_token_revoke,
 	},
 	{

@@ -15,12 +15,35 @@ static void to_words(char *text)
 			*text = ' ';
 }
 
+/* As people write a word that a name for programs has in small letters. */
+static const char *spell(const char *word, size_t len)
+{
+	static const struct {
+		const char *name, *spelling;
+	} words[] = { { "io", "I/O" }, { "mi", "MI" }, { "nvm", "NVM" }, { "nvme", "NVMe" } };
+
+	for (size_t i = 0; i < EM_COUNT(words); i++)
+		if (strlen(words[i].name) == len && strncmp(words[i].name, word, len) == 0)
+			return words[i].spelling;
+	return NULL;
+}
+
 const char *em_view_words(const char *name, char buf[EM_VIEW_SIZE])
 {
+	size_t used = 0;
+
 	if (!name)
 		return NULL;
-	snprintf(buf, EM_VIEW_SIZE, "%s", name);
-	to_words(buf);
+	buf[0] = '\0';
+	while (*name && used < EM_VIEW_SIZE) {
+		size_t len = strcspn(name, "_");
+		const char *known = spell(name, len);
+
+		used += (size_t)snprintf(buf + used, EM_VIEW_SIZE - used, "%s%.*s",
+					 used > 0 ? " " : "", (int)(known ? strlen(known) : len),
+					 known ? known : name);
+		name += len + (name[len] == '_');
+	}
 	return buf;
 }
 

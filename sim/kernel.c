@@ -468,6 +468,17 @@ static void answer_value(int reply_fd, int ret)
 	answer(reply_fd, &reply, NULL);
 }
 
+static void answer_admin(struct sim_device_conn *conn, const struct sim_request *req,
+			 const void *data, size_t len, int reply_fd)
+{
+	if (req->cmd.flags)
+		answer_error(reply_fd, EINVAL);
+	else if (!is_live(conn->host->drive))
+		answer_value(reply_fd, SIM_ST_HOST_PATH);
+	else
+		start_command(conn, &req->cmd, data, len, reply_fd);
+}
+
 static void answer_ioctl(struct sim_device_conn *conn, const struct sim_request *req,
 			 const void *data, size_t len, int reply_fd)
 {
@@ -480,12 +491,7 @@ static void answer_ioctl(struct sim_device_conn *conn, const struct sim_request 
 	switch (req->ioctl) {
 	case (uint32_t)NVME_IOCTL_ADMIN_CMD:
 	case (uint32_t)NVME_IOCTL_ADMIN64_CMD:
-		if (req->cmd.flags)
-			answer_error(reply_fd, EINVAL);
-		else if (!is_live(host->drive))
-			answer_value(reply_fd, SIM_ST_HOST_PATH);
-		else
-			start_command(conn, &req->cmd, data, len, reply_fd);
+		answer_admin(conn, req, data, len, reply_fd);
 		break;
 	case (uint32_t)NVME_IOCTL_IO_CMD:
 	case (uint32_t)NVME_IOCTL_IO64_CMD:

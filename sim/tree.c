@@ -523,24 +523,25 @@ static void remove_leftovers(const char *base)
 		closedir(dir);
 }
 
+static const char *const directories[] = {
+	"/dev",
+	"/run/udev/data",
+	"/run/udev/tags",
+	"/sys/class/nvme",
+	"/sys/class/nvme-subsystem",
+	"/sys/class/block",
+	"/sys/block",
+	"/sys/dev/block",
+	"/sys/dev/char",
+	"/sys/bus/pci/devices",
+	"/sys/bus/pci/slots",
+	"/sys/bus/pci/drivers/nvme",
+	"/sys/devices/pci0000:00",
+	"/sys/devices/virtual/nvme-fabrics/ctl",
+};
+
 int sim_tree_create(char *root)
 {
-	static const char *const dirs[] = {
-		"/dev",
-		"/run/udev/data",
-		"/run/udev/tags",
-		"/sys/class/nvme",
-		"/sys/class/nvme-subsystem",
-		"/sys/class/block",
-		"/sys/block",
-		"/sys/dev/block",
-		"/sys/dev/char",
-		"/sys/bus/pci/devices",
-		"/sys/bus/pci/slots",
-		"/sys/bus/pci/drivers/nvme",
-		"/sys/devices/pci0000:00",
-		"/sys/devices/virtual/nvme-fabrics/ctl",
-	};
 	char *real = NULL;
 	struct place p = { .root = root };
 
@@ -555,8 +556,8 @@ int sim_tree_create(char *root)
 	free(real);
 	if (strlen(root) >= 80)
 		return -ENAMETOOLONG; /* a socket's address has to fit behind it */
-	for (unsigned i = 0; i < EM_COUNT(dirs); i++)
-		enter(&p, "%s", dirs[i]);
+	for (unsigned i = 0; i < EM_COUNT(directories); i++)
+		enter(&p, "%s", directories[i]);
 	enter(&p, "/run/udev");
 	put(&p, "control", "%s", "");
 	link_dev(&p);

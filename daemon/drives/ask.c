@@ -145,7 +145,7 @@ static bool a_sister_has(const struct em_entry *entry, const struct em_drive_new
 	const struct em_drives *drives = entry->drives;
 
 	for (unsigned i = 0; i < drives->count; i++) {
-		const struct em_drive *drive = drives->entries[i]->drive;
+		struct em_drive *drive = drives->entries[i]->drive;
 
 		if (drive->handle != 0 && are_sisters(drive, entry->drive) &&
 		    em_drive_has(drive, news->capability))

@@ -42,8 +42,7 @@ static void appeared(const struct em_comparison *both)
 	struct em_event event = { 0 };
 
 	EM_PUT(event.new_value, "%s", drive->device);
-	em_change_tell(both, EM_EVENT_KIND_DRIVE_APPEARED, &event,
-		       "%s %s was seen for the first time",
+	em_change_tell(both, EM_EVENT_KIND_DRIVE_APPEARED, &event, "%s %s is new",
 		       drive->model[0] ? drive->model : "a drive", drive->serial);
 }
 

@@ -180,9 +180,8 @@ static void compare_error_count(const struct em_comparison *both)
 	if (before > after || (before == after && strcmp(values.before, values.after) > 0))
 		return;
 	put_values(&event, values.before, values.after);
-	em_change_tell(both, EM_EVENT_KIND_ERROR_LOG_GREW, &event,
-		       "the error log has counted %s entries, was %s", event.new_value,
-		       event.old_value);
+	em_change_tell(both, EM_EVENT_KIND_ERROR_LOG_GREW, &event, "error log entries: %s, was %s",
+		       event.new_value, event.old_value);
 }
 
 /* ---- long operations --------------------------------------------------------------------- */

@@ -196,8 +196,12 @@ static void begin(struct em_drive *drive, const struct em_ipc_drive *message, ui
 	drive->arm = true;
 	make_all_due(drive, now_us);
 	/* One that was unresponsive stays so until it answers. */
-	if (drive->state != EM_STATE_UNRESPONSIVE)
+	if (drive->was_unresponsive)
+		em_drive_set_state(drive, EM_STATE_UNRESPONSIVE,
+				   "no answer yet since emberd was started", real_us);
+	else if (drive->state != EM_STATE_UNRESPONSIVE)
 		em_drive_set_state(drive, EM_STATE_OK, "waiting for its first answer", real_us);
+	drive->was_unresponsive = false;
 }
 
 void em_drive_present(struct em_drive *drive, const struct em_ipc_drive *message, uint64_t now_us,
@@ -305,7 +309,7 @@ static bool is_given(enum em_read_status status)
 }
 
 /* NULL: it is nothing that is read (events are armed). */
-static const struct em_page_task *task_named(const struct em_drive *drive, const char *capability)
+static struct em_page_task *task_named(struct em_drive *drive, const char *capability)
 {
 	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++) {
 		if (strcmp(em_pages[i]->key, capability) == 0)
@@ -316,16 +320,16 @@ static const struct em_page_task *task_named(const struct em_drive *drive, const
 	return strcmp(EM_CAPABILITY_ALLOCATED, capability) == 0 ? &drive->allocated : NULL;
 }
 
-bool em_drive_has(const struct em_drive *drive, const char *capability)
+bool em_drive_has(struct em_drive *drive, const char *capability)
 {
-	const struct em_page_task *task = task_named(drive, capability);
+	struct em_page_task *task = task_named(drive, capability);
 
 	return task && is_given(task->read.status);
 }
 
 void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uint64_t now_us)
 {
-	struct em_page_task *task = (struct em_page_task *)task_named(drive, capability);
+	struct em_page_task *task = task_named(drive, capability);
 
 	if (!task || !task->remembered)
 		return;

@@ -84,6 +84,7 @@ struct em_drive {
 	char state_detail[160];
 	int64_t last_answer_us;
 	unsigned misses;
+	bool was_unresponsive; /* when emberd last ended; an answer has to show that it is not */
 	struct em_nvme_ctx ctx;
 
 	/* What is read. */
@@ -178,7 +179,7 @@ struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_
 				    uint64_t now_us, int64_t real_us);
 
 /* It has given what this name stands for (a page, the list of namespaces). */
-bool em_drive_has(const struct em_drive *drive, const char *capability);
+bool em_drive_has(struct em_drive *drive, const char *capability);
 /* Sisters do have what they were thought to refuse: what was not asked for that reason is due. */
 void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uint64_t now_us);
 

@@ -199,6 +199,7 @@ void em_drive_drop_untold(struct em_drive *drive, const char *why, int64_t real_
 		em_drive_show_first_path(drive);
 		return;
 	}
+	drive->was_unresponsive = false;
 	if (em_drive_state_is_gone(drive->state))
 		drive->identity_changed = drive->notable = true; /* now it is known */
 	else

@@ -266,6 +266,30 @@ static bool reply_acknowledge(struct em_drive *drive, const struct em_ipc_reply 
 	       reply_page(drive, EM_PAGE_SMART, reply, status, now_us, real_us);
 }
 
+/* Of a list, or of arming events: they have no page. */
+static void news_of_other(struct em_drive *drive, const struct em_ipc_reply *reply,
+			  enum em_read_status status, uint64_t now_us, int64_t real_us,
+			  struct em_drive_news *news)
+{
+	switch (drive->asked) {
+	case EM_ASK_ALLOCATED_LIST:
+		strcpy(news->capability, EM_CAPABILITY_ALLOCATED);
+		reply_allocated(drive, reply, status, now_us);
+		break;
+	case EM_ASK_NAMESPACE_LIST:
+		strcpy(news->capability, EM_CAPABILITY_LIST);
+		news->list = reply_list(drive, reply, status, now_us, real_us);
+		break;
+	case EM_ASK_ARM:
+		strcpy(news->capability, EM_CAPABILITY_ARM);
+		drive->arm = em_read_is_open(status);
+		drive->insist_arm = drive->insist_arm && drive->arm;
+		break;
+	default:
+		break;
+	}
+}
+
 static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    enum em_read_status status, uint64_t now_us, int64_t real_us)
 {
@@ -285,14 +309,6 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 		news.fresh = reply_acknowledge(drive, reply, status, now_us, real_us);
 		news.read = &drive->pages[EM_PAGE_SMART].read;
 		break;
-	case EM_ASK_ALLOCATED_LIST:
-		strcpy(news.capability, EM_CAPABILITY_ALLOCATED);
-		reply_allocated(drive, reply, status, now_us);
-		break;
-	case EM_ASK_NAMESPACE_LIST:
-		strcpy(news.capability, EM_CAPABILITY_LIST);
-		news.list = reply_list(drive, reply, status, now_us, real_us);
-		break;
 	case EM_ASK_NAMESPACE:
 		news.page = EM_PAGE_IDENTIFY_NS;
 		news.nsid = drive->asked_nsid;
@@ -300,12 +316,8 @@ static struct em_drive_news news_of(struct em_drive *drive, const struct em_ipc_
 		if (news.fresh)
 			news.read = &em_drive_namespace(drive, news.nsid)->page.read;
 		break;
-	case EM_ASK_ARM:
-		strcpy(news.capability, EM_CAPABILITY_ARM);
-		drive->arm = em_read_is_open(status);
-		drive->insist_arm = drive->insist_arm && drive->arm;
-		break;
-	case EM_ASK_NOTHING:
+	default:
+		news_of_other(drive, reply, status, now_us, real_us, &news);
 		break;
 	}
 	return news;

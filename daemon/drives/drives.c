@@ -152,6 +152,7 @@ static int set_config(struct em_drives *drives, const struct em_drives_config *c
 	drives->override_count = config->override_count;
 	drives->intervals = config->intervals;
 	drives->answer_timeout_us = config->answer_timeout_us;
+	drives->removed_keep_us = config->removed_keep_us;
 	return 0;
 }
 

@@ -36,6 +36,7 @@ struct em_drives_config {
 	uint64_t answer_timeout_us; /* of the broker, above its own patience with a drive */
 	struct em_poll_intervals intervals;
 	bool pcie_only;			    /* other transports are not watched at all */
+	uint64_t removed_keep_us;	    /* see struct em_snapshot */
 	struct em_poll_override *overrides; /* owned by the config's maker; copied by drives */
 	unsigned override_count;
 };

@@ -37,7 +37,7 @@ struct em_drives {
 	/* listing: the broker tells what there is, and has not come to its end. */
 	bool connected, listing, full_told, twins_told, unwatched_told;
 	uint32_t last_request_id;
-	uint64_t requests, answer_timeout_us;
+	uint64_t requests, answer_timeout_us, removed_keep_us;
 	uint64_t unpublished_us; /* since when something new waits to be published; 0 = nothing */
 };
 

@@ -104,6 +104,7 @@ void em_drives_publish(struct em_drives *drives)
 	snapshot->taken_mono_us = em_monotonic_us();
 	snapshot->broker_connected = drives->connected;
 	snapshot->broker_requests = drives->requests;
+	snapshot->removed_keep_us = drives->removed_keep_us;
 	em_hub_publish(drives->hub, snapshot);
 }
 

@@ -169,6 +169,7 @@ struct em_drive *em_record_restore(const struct em_store_drive *stored)
 	drive->first_seen_us = stored->first_seen_us;
 	drive->last_answer_us = stored->last_seen_us;
 	drive->state_since_us = stored->state_since_us;
+	drive->was_unresponsive = em_record_state(stored) == EM_STATE_UNRESPONSIVE;
 	if (em_record_state(stored) == EM_STATE_RETIRED) {
 		drive->state = EM_STATE_RETIRED;
 		strcpy(drive->state_detail, "taken away on purpose");

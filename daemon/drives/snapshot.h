@@ -128,6 +128,7 @@ struct em_snapshot {
 	uint64_t taken_mono_us;
 	bool broker_connected;
 	uint64_t broker_requests; /* sent since start */
+	uint64_t removed_keep_us; /* metrics leave out drives that are gone for longer; 0 = none */
 	unsigned count;
 	struct em_drive_snap *drives[]; /* by device in natural order, those that are gone last */
 };

@@ -74,6 +74,11 @@ const struct em_option em_options[] = {
 	  false },
 	{ "drives", "transport", EM_OPTION_TRANSPORT, PLACE(drives.pcie_only), 0, 0, "all",
 	  "Drives of which transports: all, or pcie.", true },
+	{ "drives", "removed_keep", EM_OPTION_DURATION, PLACE(drives.removed_keep_us), 10 * MS,
+	  3650 * DAY, "30d",
+	  "How long /metrics goes on telling of a drive that was removed or retired. The API "
+	  "always does.",
+	  false },
 	{ "poll", "smart_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SMART]), 10 * MS, 7 * DAY, "60s",
 	  "SMART and health information.", false },

@@ -14,14 +14,19 @@ void em_reply_done(struct em_reply *reply)
 	memset(reply, 0, sizeof(*reply));
 }
 
+static const char no_memory[] =
+	"{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,"
+	"\"detail\":\"Memory is short.\",\"instance\":\"\"}";
+
 static void set_body(struct em_reply *reply, unsigned status, const char *type, char *body,
 		     size_t len)
 {
 	free(reply->body);
 	reply->body = body;
-	reply->len = body ? len : 0;
+	reply->fixed = body ? NULL : no_memory;
+	reply->len = body ? len : sizeof(no_memory) - 1;
 	reply->status = body ? status : 500;
-	reply->type = type;
+	reply->type = body ? type : EM_TYPE_PROBLEM;
 }
 
 void em_reply_json(struct em_reply *reply, json_t *root)

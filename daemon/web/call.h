@@ -107,13 +107,14 @@ struct em_reply {
 	/* The transport's, see encoding.h. */
 	char etag[EM_ETAG_SIZE]; /* "" = no ETag header */
 	bool gzip;		 /* what the body is compressed with */
-	char *body;		 /* malloc'ed; NULL = empty */
+	char *body;		 /* malloc'ed; NULL = fixed */
+	const char *fixed;	 /* a constant; NULL = empty */
 	size_t len;
 };
 
 void em_reply_done(struct em_reply *reply);
 
-/* Takes root, which may be NULL: no memory, then the reply is a 500. */
+/* Takes root, which may be NULL: no memory, then the reply is a 500, which needs none. */
 void em_reply_json(struct em_reply *reply, json_t *root);
 /* 200 becomes another status of success; a 500 stays one. */
 void em_reply_success(struct em_reply *reply, unsigned status);

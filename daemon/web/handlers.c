@@ -12,6 +12,35 @@
 
 #define RETRY_S 2
 
+/* A name goes with its drive, so it does not find one that is gone; but it tells of it. */
+static const struct em_drive_snap *find_gone(const struct em_snapshot *snap, const char *name)
+{
+	for (unsigned i = 0; i < snap->count; i++)
+		if (em_drive_state_is_gone(snap->drives[i]->state) &&
+		    !strcmp(snap->drives[i]->device, name))
+			return snap->drives[i];
+	return NULL;
+}
+
+static void reply_no_drive(const struct em_call *call, const char *name, struct em_reply *reply)
+{
+	const struct em_drive_snap *gone = find_gone(call->snap, name);
+	char shown[EM_PATH_ARG_SIZE];
+
+	em_text_clean(shown, sizeof(shown), name, strlen(name));
+	if (gone)
+		em_reply_problem(reply, call, 404,
+				 "No drive has the device name \"%s\" now. %s, serial %s, had it "
+				 "and is %s; name that one by its serial or by its id %s.",
+				 shown, gone->model, gone->serial, em_drive_state_name(gone->state),
+				 gone->id);
+	else
+		em_reply_problem(reply, call, 404,
+				 "There is no drive with the id, serial or device name \"%s\". GET "
+				 "/v1/drives lists them.",
+				 shown);
+}
+
 const struct em_drive_snap *em_call_find_drive(const struct em_call *call, const char *name,
 					       struct em_reply *reply)
 {
@@ -20,17 +49,15 @@ const struct em_drive_snap *em_call_find_drive(const struct em_call *call, const
 
 	if (index >= 0)
 		return call->snap->drives[index];
+	if (index != -ENOTUNIQ) {
+		reply_no_drive(call, name, reply);
+		return NULL;
+	}
 	em_text_clean(shown, sizeof(shown), name, strlen(name));
-	if (index == -ENOTUNIQ)
-		em_reply_problem(reply, call, 409,
-				 "\"%s\" fits more than one drive. Give more characters, or the "
-				 "id; GET /v1/drives lists them.",
-				 shown);
-	else
-		em_reply_problem(reply, call, 404,
-				 "There is no drive with the id, serial or device name \"%s\". GET "
-				 "/v1/drives lists them.",
-				 shown);
+	em_reply_problem(reply, call, 409,
+			 "\"%s\" fits more than one drive. Give more characters, or the id; GET "
+			 "/v1/drives lists them.",
+			 shown);
 	return NULL;
 }
 

@@ -82,12 +82,14 @@ static int add_head(struct em_buf *buf, const struct em_call *call,
 {
 	const struct em_arg *step = &call->args[EM_HISTORY_STEP];
 	em_cleanup(em_freep) char *text = NULL;
-	json_t *head = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "drive", drive->id,
-				 "device", drive->device, "serial", drive->serial, "field",
-				 field->key, "unit", field->unit ? field->unit : "", "from",
-				 em_json_time(call->args[EM_HISTORY_FROM].time_us), "to",
-				 em_json_time(call->args[EM_HISTORY_TO].time_us), "step_seconds",
-				 step->given ? json_real((double)step->number / 1e6) : json_null());
+	char from[EM_TIME_SIZE], to[EM_TIME_SIZE]; /* of 0, too: it was asked for */
+	json_t *head =
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "drive", drive->id, "device",
+			  drive->device, "serial", drive->serial, "field", field->key, "unit",
+			  field->unit ? field->unit : "", "from",
+			  em_time_format(from, call->args[EM_HISTORY_FROM].time_us), "to",
+			  em_time_format(to, call->args[EM_HISTORY_TO].time_us), "step_seconds",
+			  step->given ? json_real((double)step->number / 1e6) : json_null());
 
 	if (head)
 		text = json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(12));

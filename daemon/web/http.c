@@ -54,6 +54,7 @@ struct em_listener {
 	uint16_t port;
 	struct MHD_Daemon *daemon;
 	struct em_guard_group connections;
+	atomic_size_t reply_bytes;
 };
 
 /* What is known of a connection, whatever it asks. */
@@ -367,6 +368,7 @@ static void *start_exchange(void *userdata, const char *uri, struct MHD_Connecti
 		exchange->client.guarded = context->guarded;
 		exchange->client.address = context->address;
 	}
+	exchange->client.reply_bytes = &exchange->listener->reply_bytes;
 	exchange->client.compressible = exchange->listener->kind == EM_LISTENER_NETWORK;
 	exchange->call.context = &exchange->listener->shared->context;
 	em_buf_init(&exchange->body, EM_BODY_MAX);

@@ -5,8 +5,10 @@
  *
  * Owns:     one listener: its socket and threads. Borrows context and shared.
  * Threads:  start and stop on one thread. Blocking: stop waits for running handlers.
- * Limits:   see the constants in http.c; EM_REPLIES_MAX bytes of replies are on their way at once;
- *           a request's body has at most EM_BODY_MAX bytes, and only the unix socket takes any.
+ * Limits:   see the constants in http.c; EM_REPLIES_MAX bytes of replies are on their way at once
+ *           over one listener, so that slow readers at one leave the others alone; what is small
+ *           goes in any case. A request's body has at most EM_BODY_MAX bytes, and only the unix socket
+ *           takes any.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +21,7 @@
 struct em_streams;
 struct em_tls;
 
-#define EM_REPLIES_MAX ((size_t)64 << 20)
+#define EM_REPLIES_MAX ((size_t)48 << 20)
 #define EM_BODY_MAX    ((size_t)64 << 10)
 
 /* What the listeners have together. */
@@ -29,7 +31,6 @@ struct em_shared {
 	struct em_pool *pool; /* ended before a listener is stopped, like streams */
 	struct em_streams *streams;
 	struct em_tls *tls; /* NULL: nothing is listened on for the network */
-	atomic_size_t reply_bytes;
 	bool has_admins;
 	gid_t admins; /* members may change things over the unix socket */
 };

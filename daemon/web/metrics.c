@@ -252,11 +252,11 @@ static bool is_twin(const struct em_snapshot *snap, unsigned index)
 	return false;
 }
 
-static void write_info(struct writer *w, const struct em_snapshot *snap)
+static void write_info(struct writer *w)
 {
 	begin(w, "ember_drive_info", EM_METRIC_GAUGE, "Who the drive is; always 1.");
 	for (unsigned i = 0; i < w->count; i++) {
-		const struct em_drive_snap *d = snap->drives[i];
+		const struct em_drive_snap *d = w->series[i].drive;
 
 		open_sample(w);
 		em_buf_adds(w->buf, "{device=\"");
@@ -498,6 +498,13 @@ static void write_ember(struct writer *w, const struct em_snapshot *snap,
 	}
 }
 
+/* By the clock of now: without a drive that is there, snapshots are old. */
+static bool is_told(const struct em_snapshot *snap, const struct em_drive_snap *drive)
+{
+	return !em_drive_state_is_gone(drive->state) || snap->removed_keep_us == 0 ||
+	       em_realtime_us() - drive->state_since_us <= (int64_t)snap->removed_keep_us;
+}
+
 void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot *snap,
 		      const struct em_store_status *store, const char *version, struct em_buf *buf)
 {
@@ -505,18 +512,17 @@ void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot
 	struct writer w = { .buf = buf,
 			    .now_mono_us = snap->taken_mono_us,
 			    .now_us = snap->taken_us,
-			    .series = series,
-			    .count = snap->count };
+			    .series = series };
 
 	if (!series) {
 		buf->err = -ENOMEM;
 		return;
 	}
 	for (unsigned i = 0; i < snap->count; i++)
-		if (set_series(&series[i], snap, i) < 0)
+		if (is_told(snap, snap->drives[i]) && set_series(&series[w.count++], snap, i) < 0)
 			buf->err = -ENOMEM;
 	write_ember(&w, snap, store, version);
-	write_info(&w, snap);
+	write_info(&w);
 	write_states(&w);
 	write_capacitor(&w);
 	write_last_read(&w);

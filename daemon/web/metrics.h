@@ -5,7 +5,8 @@
  *
  * A value that is not known has no sample. Values of a drive stop while it is neither ok nor busy,
  * and those of a page when the drive answered that it has none, or when they are older than three
- * intervals and a minute; ember_drive_up and the time of the last reading stay.
+ * intervals and a minute; ember_drive_up and the time of the last reading stay, until the drive has
+ * been gone for as long as the snapshot says.
  *
  * Owns:     em_metrics holds the families made from the field tables, built once.
  * Threads:  new and free anywhere; write from many threads at once. Blocking: never.

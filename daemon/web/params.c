@@ -141,7 +141,7 @@ static void describe(const struct em_param *param, char *buf, size_t size)
 			 "2026-10-25T02:30:00Z, seconds since 1970, now, or -15min");
 		break;
 	case EM_PARAM_DURATION:
-		snprintf(buf, size, "a span of time from %s to %s, like 30s or 5min",
+		snprintf(buf, size, "a span of time from %s to %s, like 90s or 5min",
 			 em_duration_format(min, sizeof(min), param->min),
 			 em_duration_format(max, sizeof(max), param->max));
 		break;

@@ -9,13 +9,14 @@
 
 #define BUSY_RETRY_S 1u
 
-/* Histories that are read slowly must leave room for a scrape. */
+/* Histories that are read slowly must leave room for a scrape; what is small always has some. */
+#define SMALL_BYTES ((size_t)4 << 10)
 #define LARGE_BYTES ((size_t)1 << 20)
 #define LARGE_MAX   (EM_REPLIES_MAX / 4 * 3)
 
 /* A reply's body on its way out. */
 struct body {
-	struct em_shared *shared;
+	atomic_size_t *sum; /* of what its listener sends */
 	char *data;
 	size_t len;
 };
@@ -24,42 +25,43 @@ static void free_body(void *userdata)
 {
 	struct body *body = userdata;
 
-	atomic_fetch_sub(&body->shared->reply_bytes, body->len);
+	atomic_fetch_sub(body->sum, body->len);
 	free(body->data);
 	free(body);
 }
 
 /* Counts it in; false: it is too much beside what is on its way. */
-static bool reserve(struct em_shared *shared, size_t len)
+static bool reserve(atomic_size_t *sum, size_t len)
 {
 	size_t max = len > LARGE_BYTES ? LARGE_MAX : EM_REPLIES_MAX;
 
-	if (atomic_fetch_add(&shared->reply_bytes, len) + len <= max)
+	if (atomic_fetch_add(sum, len) + len <= max || len <= SMALL_BYTES)
 		return true;
-	atomic_fetch_sub(&shared->reply_bytes, len);
+	atomic_fetch_sub(sum, len);
 	return false;
 }
 
 /* Takes the reply's body; NULL when it may not be sent (the reply keeps its body then). */
-static struct MHD_Response *make_body(struct em_shared *shared, struct em_reply *reply)
+static struct MHD_Response *make_body(atomic_size_t *sum, struct em_reply *reply)
 {
 	struct MHD_Response *response;
 	struct body *body;
 
 	if (!reply->body)
-		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-	if (!reserve(shared, reply->len))
+		return MHD_create_response_from_buffer(reply->len, (void *)(intptr_t)reply->fixed,
+						       MHD_RESPMEM_PERSISTENT);
+	if (!reserve(sum, reply->len))
 		return NULL;
 	body = malloc(sizeof(*body));
 	if (!body) {
-		atomic_fetch_sub(&shared->reply_bytes, reply->len);
+		atomic_fetch_sub(sum, reply->len);
 		return NULL;
 	}
-	*body = (struct body){ shared, reply->body, reply->len };
+	*body = (struct body){ sum, reply->body, reply->len };
 	response = MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
 									  free_body, body);
 	if (!response) {
-		atomic_fetch_sub(&shared->reply_bytes, body->len);
+		atomic_fetch_sub(sum, body->len);
 		free(body);
 		return NULL;
 	}
@@ -72,7 +74,7 @@ static struct MHD_Response *make_response(struct em_shared *shared,
 					  struct em_reply *reply)
 {
 	return reply->events ? em_stream_open(shared->streams, client, reply)
-			     : make_body(shared, reply);
+			     : make_body(client->reply_bytes, reply);
 }
 
 static void add_cache_headers(struct MHD_Response *response, const struct em_reply *reply,

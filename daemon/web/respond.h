@@ -4,7 +4,7 @@
  * respond - a reply on its way out through libmicrohttpd.
  *
  * Owns:     the bodies that are being sent. Threads: the one that serves the connection.
- * Blocking: never. Limits: EM_REPLIES_MAX bytes of all listeners together, EM_STREAMS_MAX streams.
+ * Blocking: never. Limits: EM_REPLIES_MAX bytes of one listener, EM_STREAMS_MAX streams.
  */
 #include <microhttpd.h>
 #include "daemon/web/http.h"

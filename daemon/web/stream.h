@@ -14,6 +14,7 @@
  *           apart. A client that takes nothing for EM_STREAM_SPAN_US is shut off.
  */
 #include <microhttpd.h>
+#include <stdatomic.h>
 #include "daemon/web/call.h"
 #include "daemon/web/guard.h"
 #include "daemon/web/tokens.h"
@@ -29,6 +30,7 @@ struct em_streams;
 struct em_stream_client {
 	struct MHD_Connection *connection;
 	struct em_guarded *guarded;
+	atomic_size_t *reply_bytes;   /* that its listener sends now */
 	uint64_t address;	      /* the same for all connections of one client */
 	char token[EM_TOKEN_ID_SIZE]; /* "" = it needs none; the stream ends when it is revoked */
 	bool compressible;	      /* the network's listener: a reply's form may vary */

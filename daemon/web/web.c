@@ -91,6 +91,14 @@ static void note_listener(struct em_web *web, const char *kind, const char *addr
 	em_text_mend(info->address);
 }
 
+/* Which of the listeners it was; the caller's message says what could not be done. */
+static int blame(const char *address, int r)
+{
+	if (r < 0)
+		em_error("%s: %s", address, strerror(-r));
+	return r;
+}
+
 static int listen_unix(struct em_web *web, const char *path, const char **ret_message)
 {
 	em_cleanup(em_freep) char *copy = strdup(path);
@@ -98,7 +106,7 @@ static int listen_unix(struct em_web *web, const char *path, const char **ret_me
 
 	if (!copy)
 		return -ENOMEM;
-	r = em_listen_unix(path, &fd, ret_message);
+	r = blame(path, em_listen_unix(path, &fd, ret_message));
 	if (r < 0)
 		return r;
 	web->socket = em_steal(copy);
@@ -109,7 +117,7 @@ static int listen_unix(struct em_web *web, const char *path, const char **ret_me
 static int listen_tcp(struct em_web *web, const char *text, const char **ret_message)
 {
 	uint16_t port = 0;
-	int fd = -1, r = em_listen_tcp(text, &fd, &port, ret_message);
+	int fd = -1, r = blame(text, em_listen_tcp(text, &fd, &port, ret_message));
 
 	if (r < 0)
 		return r;
@@ -141,7 +149,8 @@ static int listen_https(struct em_web *web, const struct em_web_config *config,
 		return r;
 	}
 	note_expiry(web);
-	r = em_listen_network(config->https_listen, &fd, &port, ret_message);
+	r = blame(config->https_listen,
+		  em_listen_network(config->https_listen, &fd, &port, ret_message));
 	if (r < 0)
 		return r;
 	note_listener(web, "https", config->https_listen);

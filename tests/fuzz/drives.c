@@ -107,6 +107,7 @@ static void tell_drive(struct scene *scene, struct fuzz_input *in)
 	text(in, drive->firmware, 12);
 	text(in, drive->address, 16);
 	text(in, drive->cntlid, 8);
+	text(in, drive->model, 48);
 	if (what & 0x20)
 		text(in, drive->state, sizeof(drive->state));
 	say(scene, &message);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "daemon/drives/event_log.h"
 #include "daemon/drives/history.h"
 #include "lib/base/clock.h"
 #include "tests/fuzz/drive.h"
@@ -61,6 +62,17 @@ static void put_row(const struct em_store_table *table, unsigned index, unsigned
 	fuzz_check(em_store_put_row(store, index, DRIVE, 0, at_us, cells) == 0);
 }
 
+static void put_event(unsigned number)
+{
+	int64_t id = BEGIN_US + number * STEP_US + 1;
+	struct em_event event = { .id = id, .at_us = id, .device = "nvme0", .summary = "It was." };
+
+	strcpy(event.drive, number % GAP ? DRIVE : "");
+	snprintf(event.kind, sizeof(event.kind), "%s",
+		 em_event_kind_name((enum em_event_kind_id)(number % EM_EVENT_KIND_COUNT)));
+	fuzz_check(em_store_put_event(store, &event) == 0);
+}
+
 struct em_store *fuzz_store(void)
 {
 	struct em_store_config config = { .directory = directory };
@@ -75,6 +87,8 @@ struct em_store *fuzz_store(void)
 	for (unsigned t = 0; t < config.table_count; t++)
 		for (unsigned i = 0; i < ROWS; i++)
 			put_row(&config.tables[t], t, i);
+	for (unsigned i = 0; i < ROWS - 1; i++)
+		put_event(i);
 	fuzz_check(em_store_flush(store, em_monotonic_us() + GRACE_US) == 0);
 	return store;
 }
@@ -126,4 +140,40 @@ void fuzz_check_history(const json_t *root)
 			    (unsigned)((at_us - BEGIN_US) / STEP_US), type);
 		before_us = at_us;
 	}
+}
+
+static int64_t event_id(const json_t *event)
+{
+	const char *text = json_string_value(json_object_get(event, "id"));
+
+	fuzz_check(text);
+	return strtoll(text, NULL, 10);
+}
+
+/* *direction: 1 up, -1 down, 0 not known yet. *last: the id before. */
+static void check_order(const json_t *root, int *direction, int64_t *last)
+{
+	const json_t *event;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "events"), i, event)
+	{
+		int64_t id = event_id(event);
+		int step = id > *last ? 1 : id < *last ? -1 : 0;
+
+		fuzz_check(id > 0 && step != 0);
+		if (*last && !*direction)
+			*direction = step;
+		fuzz_check(!*last || step == *direction);
+		*last = id;
+	}
+}
+
+void fuzz_check_events(const json_t *first, const json_t *second)
+{
+	int64_t last = 0;
+	int direction = 0;
+
+	check_order(first, &direction, &last);
+	check_order(second, &direction, &last);
 }

@@ -14,3 +14,8 @@ struct em_store;
 struct em_store *fuzz_store(void);
 /* An answer with points: in the order of time, each with the value that was put for its time. */
 void fuzz_check_history(const json_t *root);
+/*
+ * A list of events, and the one that a cursor led to after it (NULL: there is none): no event twice
+ * and all in one order, the second goes on where the first ends.
+ */
+void fuzz_check_events(const json_t *first, const json_t *second);

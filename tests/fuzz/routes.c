@@ -81,8 +81,44 @@ static void check_decode(const char *uri)
 	em_uri_decode(small, sizeof(small), uri, strlen(uri));
 }
 
+static json_t *json_of(const struct em_reply *reply)
+{
+	return reply->body ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+}
+
+/* The document at that address with a cursor; NULL when there is none now. */
+static json_t *ask_next(struct em_call *call, const char *uri, const char *cursor)
+{
+	em_cleanup(em_freep) char *next = NULL;
+	struct em_reply reply = { 0 };
+	json_t *root;
+
+	fuzz_check(asprintf(&next, "%s%ccursor=%s", uri, strchr(uri, '?') ? '&' : '?', cursor) > 0);
+	fuzz_check(em_route_resolve(call, "GET", next, &reply));
+	call->route->handle(call, &reply);
+	fuzz_check(reply.status == 200 || reply.status == 503);
+	root = reply.status == 200 ? json_of(&reply) : NULL;
+	em_reply_done(&reply);
+	return root;
+}
+
+/* A cursor that is given leads on. fresh: the call as it was before it was asked. */
+static void follow(const struct em_call *fresh, const char *uri, const struct em_reply *reply)
+{
+	json_t *root = reply->status == 200 && !reply->events ? json_of(reply) : NULL, *next = NULL;
+	const char *cursor = json_string_value(json_object_get(root, "next_cursor"));
+	struct em_call call = *fresh;
+
+	if (cursor && !strstr(uri, "cursor"))
+		next = ask_next(&call, uri, cursor);
+	fuzz_check_events(root, next);
+	json_decref(next);
+	json_decref(root);
+}
+
 static void ask(struct em_call *call, char *line)
 {
+	struct em_call fresh = *call;
 	struct em_reply reply = { 0 };
 	char *uri = strchr(line, ' ');
 
@@ -100,6 +136,8 @@ static void ask(struct em_call *call, char *line)
 	}
 	if (reply.status)
 		check_reply(&reply);
+	if (strncmp(line, "GET", 4) == 0)
+		follow(&fresh, uri, &reply);
 	em_reply_done(&reply);
 }
 

@@ -106,7 +106,7 @@ def broker():
 
 def told(handle, serial):
     """A drive step of drives.c."""
-    texts = [serial, b"nqn.2014", b"0101", b"0000:01:00.0", b"1"]
+    texts = [serial, b"nqn.2014", b"0101", b"0000:01:00.0", b"1", b"MODEL"]
     return bytes([0, handle]) + b"".join(bytes([len(t)]) + t for t in texts)
 
 
@@ -118,7 +118,7 @@ def answered(data, answer=0, lie=0):
 def drives():
     bodies, well = dumps(), b"\7" * 12
     hello = told(0, b"SN1") + b"\2"
-    gone = bytes([0, 2 << 2]) + bytes(5)
+    gone = bytes([0, 2 << 2]) + bytes(6)
     for body in bodies:
         yield hello + well + answered(body) * 3 + b"\7"
     yield hello + b"".join(answered(body) for body in bodies)
@@ -144,6 +144,10 @@ def routes():
                 b'{"name":"prometheus","role":"viewer","expires_in":"90d"}'
 
 
+    for query in ("limit=3", "limit=7&order=oldest", "limit=25&order=newest&drive=nvme0", "limit=1&since=-2h",
+                  "limit=30&order=oldest&until=-5min&kind=drive-renamed,drive-state"):
+        for route in ("events", "changes"):
+            yield b"\3" + f"GET /v1/{route}?{query}\n".encode()
     for field in ("percentage_used", "data_units_written", "critical_warning", "utilization_bytes", "firmware"):
         for query in ("", "&from=-3h&to=-10min&step=3min", "&limit=5", "&from=-2h&limit=7&nsid=1"):
             yield b"\3" + f"GET /v1/drives/nvme0/history?field={field}{query}\n".encode()

@@ -157,12 +157,41 @@ def test_r35_fabrics_are_listed_and_left_alone():
     host.wait(lambda: asked(host, local, "get-log 0x02") > before + 20, "20 polls")
     assert asked(host, device, "get-log 0x02") == refused == 1
     assert host.counts(device)["error_log_entries"] == entries
-    assert "critical-warning" not in kinds(all_events(host))
+    assert [drive["state"] for drive in host.get("/v1/drives")["drives"]] == ["ok"] * 3
+    assert set(kinds(all_events(host))) == {"broker", "drive-appeared"}
     # Not even after a restart.
     restart_emberd(host)
     settle(host, "REMOTE0002")
     assert asked(host, device, "get-log 0x02") == 1
     assert host.get("/v1/drives/REMOTE0002/smart")["status"] == "refused"
+
+
+DISCOVERY = """
+[drive]
+product = 6530
+serial = LOCAL00001
+[drive]
+product = discovery
+transport = tcp
+serial = BYTYPE
+nqn = nqn.2014-08.org.example:where-drives-are
+[drive]
+product = target
+transport = tcp
+serial = BYNAME
+nqn = nqn.2014-08.org.nvmexpress.discovery
+[drive]
+product = target
+transport = tcp
+serial = REMOTE0001
+"""
+
+
+def test_discovery_controllers_are_no_drives_whatever_they_call_themselves():
+    host = Host(scenario=DISCOVERY, poll=FAST)
+    settle(host, "LOCAL00001", "REMOTE0001")
+    assert {drive["serial"] for drive in host.get("/v1/drives")["drives"]} == \
+        {"LOCAL00001", "REMOTE0001"}
 
 
 def test_r35_one_switch_limits_to_pcie():
@@ -272,6 +301,40 @@ def test_drive_that_answers_with_errors_alone_is_not_ok():
               lambda event: values(event) if event["kind"] == "drive-state" else None,
               drive=drive["id"])
     assert state(host, "SNB") == "ok"
+
+
+def test_r36_removed_drive_is_told_for_as_long_as_configured():
+    host = Host(scenario=WORN, poll=FAST)
+    settle(host, "nvme0", "nvme1")
+    host.control("vanish", "nvme0")
+    host.wait(lambda: state(host, "SNA") == "removed", "SNA to be removed")
+    assert host.metric("ember_drive_up", serial="SNA") == "0"
+    host.write_config(FAST, "[drives]\nremoved_keep = 10ms\n")
+    host.processes["emberd"].send_signal(signal.SIGHUP)
+    host.wait(lambda: host.metric("ember_drive_up", serial="SNA") is None, "its series to end")
+    assert not [labels for _, labels in host.metrics() if ("serial", "SNA") in labels]
+    assert host.metric("ember_drives", state="removed") == "1", "it is no longer counted"
+    assert state(host, "SNA") == "removed" and host.metric("ember_drive_up", serial="SNB") == "1"
+    host.control("return", "nvme0")
+    host.wait(lambda: host.metric("ember_drive_up", serial="SNA") == "1", "its return")
+
+
+def test_restart_of_emberd_makes_no_drive_well():
+    host = Host(scenario=WORN, poll=FAST, patience="200ms")
+    settle(host, "nvme0", "nvme1")
+    host.control("hang", "nvme0")
+    host.wait(lambda: state(host, "SNA") == "unresponsive", "three misses")
+    host.wait(lambda: "drive-state" in kinds(all_events(host)), "the event")
+    last = int(all_events(host)[-1]["id"])
+    restart_emberd(host)
+    host.wait(lambda: host.get("/v1/health")["broker"]["connected"], "the broker")
+    host.wait(lambda: host.drive("SNA")["device"] == "nvme0" and
+              host.drive("SNA")["polls"]["misses"] >= 4, "it to be asked again")
+    new = [event for event in all_events(host) if int(event["id"]) > last]
+    assert set(kinds(new)) <= {"broker"}, new
+    host.control("resume", "nvme0")
+    wait_told(host, [("drive-state", "ok", "unresponsive"), ("drive-state", "unresponsive", "ok")],
+              lambda event: values(event) if event["kind"] == "drive-state" else None)
 
 
 def resources(host, name):

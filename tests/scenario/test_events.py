@@ -114,6 +114,7 @@ def test_namespaces_that_are_not_attached():
                 if int(event["id"]) > int(since) and event["nsid"] == 9}
         return told in ({"namespace-changed"}, {"namespace-removed", "namespace-added"})
     host.wait(told_of_9, "the events of namespace 9")
+    assert "9, not attached" in host.emberctl("show", "SNA").stdout
     # A restart has nothing to tell of them.
     last = newest(host)
     host.kill("emberd")

@@ -42,7 +42,8 @@ def scenario_with(*heads):
         name = f"{directory}/identify{number}.hex"
         with open(name, "w", encoding="ascii") as file:
             file.write(dump(head))
-        text += f"[drive nvme{number}]\nproduct = generic\nidentify-page = {name}\n"
+        text += (f"[drive nvme{number}]\nproduct = generic\nidentify-page = {name}\n"
+                 f"nqn = nqn.2014-08.org.example:the-same\npercentage_used = {number}\n")
     return directory, text
 
 
@@ -59,6 +60,7 @@ def test_r23a_text_that_is_none():
             host.wait_read(device, "identify")
         check_r23a(host)
         ids = {drive["device"]: drive["id"] for drive in host.get("/v1/drives")["drives"]}
+        check_places_swapped(host)
         host.kill("emberd")
         host.start_emberd()
         host.wait(lambda: {drive["device"]: drive["id"] for drive in
@@ -66,6 +68,32 @@ def test_r23a_text_that_is_none():
                            if drive["state"] == "ok"} == ids, "both as they were")
     finally:
         shutil.rmtree(directory)
+
+
+def ids_by_wear(host):
+    """Which of the two it is, by what it says of itself."""
+    drives = host.get("/v1/drives")["drives"]
+    if [drive["state"] for drive in drives] != ["ok", "ok"]:
+        return None
+    return {host.wait_read(drive["id"])["values"]["percentage_used"]: drive["id"]
+            for drive in drives}
+
+
+def check_places_swapped(host):
+    """Under each other's names and at each other's addresses each is still itself; and back."""
+    ids = host.wait(lambda: ids_by_wear(host), "both")
+    places = {drive["device"]: drive["address"] for drive in host.get("/v1/drives")["drives"]}
+    first, second = places
+    for _ in range(2):
+        host.control("vanish", first)
+        host.control("vanish", second)
+        host.wait(lambda: all(drive["state"] == "removed" for drive in
+                              host.get("/v1/drives")["drives"]), "both to be gone")
+        host.control("return", first, "as", "nvme9", "at", places[second])
+        host.control("return", second, "as", first, "at", places[first])
+        host.control("vanish", "nvme9")
+        host.control("return", "nvme9", "as", second, "at", places[second])
+        host.wait(lambda: ids_by_wear(host) == ids, "each to be itself")
 
 
 def check_r23a(host):

@@ -18,6 +18,8 @@ import threading
 import time
 
 API_SOCKET = "/run/ember/emberd.sock"
+# What a boot takes on an idle machine. On a busy one all deadlines grow with it.
+USUAL_BOOT = 30.0
 
 
 class Drive:
@@ -74,6 +76,7 @@ class Vm:
         self.work, self.kernel, self.initrd, self.root_image = work, kernel, initrd, root_image
         self.drives, self.memory_mib = drives, memory_mib
         self.process = None
+        self.slowness = 1.0
         self.hello = threading.Event()
         self.events = []  # QMP events so far
         self._answers = {}
@@ -135,7 +138,7 @@ class Vm:
         except OSError:
             return ""
 
-    def boot(self, limit=300):
+    def boot(self, limit=900):
         """Returns when the agent inside answers; the seconds that it took."""
         begin = time.monotonic()
         with open(self._path("qemu.log"), "w") as log:
@@ -149,7 +152,9 @@ class Vm:
             if self.process.poll() is not None or time.monotonic() - begin > limit:
                 raise Failure("the guest did not come up:\n" + self._tail("qemu.log")
                               + self._tail("console.log"))
-        return time.monotonic() - begin
+        seconds = time.monotonic() - begin
+        self.slowness = max(1.0, seconds / USUAL_BOOT)
+        return seconds
 
     def close(self):
         """Ends the machine at once; its image is thrown away anyhow."""
@@ -172,6 +177,7 @@ class Vm:
 
     def run(self, command, user=None, stdin=b"", limit=60):
         """Runs a shell command (or a list of arguments) as root or another user."""
+        limit *= self.slowness
         argv = command if isinstance(command, list) else ["/bin/sh", "-c", command]
         if user:
             argv = ["runuser", "-u", user, "--"] + argv
@@ -212,8 +218,8 @@ class Vm:
 
     def _curl(self, path):
         url = shlex.quote("http://localhost" + path)
-        return self.sh("curl -sS --max-time 20 -w '\\n%%{http_code}' --unix-socket %s %s"
-                       % (API_SOCKET, url)).rpartition("\n")
+        return self.sh("curl -sS --max-time %d -w '\\n%%{http_code}' --unix-socket %s %s"
+                       % (20 * self.slowness, API_SOCKET, url)).rpartition("\n")
 
     def status_of(self, path):
         return int(self._curl(path)[2])
@@ -250,9 +256,9 @@ class Vm:
 
     # -- waiting --------------------------------------------------------------------------
 
-    @staticmethod
-    def wait(text, probe, limit=20.0):
+    def wait(self, text, probe, limit=20.0):
         """Until probe() returns something true, which is returned with the seconds it took."""
+        limit *= self.slowness
         begin = time.monotonic()
         last = None
         while True:

@@ -72,6 +72,7 @@ int main(void)
 	TCase *tc = tcase_create("capabilities");
 
 	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 60); /* thousands of searches, on a machine that may be busy */
 	tcase_add_test(tc, model_firmware_and_page_have_to_be_the_same);
 	tcase_add_test(tc, memory_is_limited);
 	return run_tests(tc);

@@ -167,6 +167,35 @@ START_TEST(reset_does_not_make_it_well)
 }
 END_TEST
 
+/* The system call knows it before the node goes; no three misses are needed. */
+START_TEST(kernel_that_says_gone_is_believed_at_once)
+{
+	serve(V1_4, 0);
+	poll_smart(EM_ANSWER_GONE, 0, NULL, 0);
+	ck_assert_int_eq(drive->state, EM_STATE_REMOVED);
+	ck_assert_str_ne(drive->state_detail, "");
+	ck_assert_ptr_nonnull(drive->pages[EM_PAGE_SMART].read.data);
+	ck_assert_uint_eq(em_drive_due_us(drive), now + EM_RETRY_US);
+	/* It was mistaken. */
+	now += EM_RETRY_US;
+	serve(V1_4, 0);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+}
+END_TEST
+
+START_TEST(busy_once_is_asked_again_soon)
+{
+	serve(V1_4, 0);
+	poll_smart(EM_ANSWER_BUSY, 0, NULL, 0);
+	ck_assert_int_eq(drive->state, EM_STATE_BUSY);
+	ck_assert_uint_eq(drive->misses, 0);
+	ck_assert_uint_eq(em_drive_due_us(drive), now + EM_BUSY_RETRY_US);
+	now += EM_BUSY_RETRY_US;
+	ck_assert_uint_eq(serve(V1_4, 0), 1);
+	ck_assert_int_eq(drive->state, EM_STATE_OK);
+}
+END_TEST
+
 START_TEST(another_controller_may_know_better)
 {
 	struct em_ipc_drive first = node("live"), second = node("live");
@@ -194,10 +223,16 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		errors_alone_are_no_sign_of_health,  one_reading_in_between_is_enough,
-		bytes_that_are_no_reading_count_too, health_page_that_never_was_is_not_missed,
-		refused_identify_is_not_well,	     identify_that_fails_is_asked_with_the_polls,
-		reset_does_not_make_it_well,	     another_controller_may_know_better,
+		errors_alone_are_no_sign_of_health,
+		one_reading_in_between_is_enough,
+		bytes_that_are_no_reading_count_too,
+		health_page_that_never_was_is_not_missed,
+		refused_identify_is_not_well,
+		identify_that_fails_is_asked_with_the_polls,
+		reset_does_not_make_it_well,
+		another_controller_may_know_better,
+		kernel_that_says_gone_is_believed_at_once,
+		busy_once_is_asked_again_soon,
 	};
 	TCase *tc = tcase_create("drive_judge");
 

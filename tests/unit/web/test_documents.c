@@ -48,6 +48,24 @@ START_TEST(smart_of_a_well_drive)
 }
 END_TEST
 
+/* The name may soon be another drive's, but whoever asks by it is told where the old one is. */
+START_TEST(name_of_a_gone_drive)
+{
+	json_t *root;
+
+	fleet->drives[2]->controller_count = 0;
+	fleet->drives[2]->state = EM_STATE_REMOVED;
+	root = ask_json(fleet, "/v1/drives/nvme2", 404);
+	ck_assert_ptr_nonnull(strstr(json_string_value(at(root, "detail")), "SN-B-0003"));
+	ck_assert_ptr_nonnull(strstr(json_string_value(at(root, "detail")), "removed"));
+	json_decref(root);
+	strcpy(fleet->drives[3]->device, "nvme2");
+	root = ask_json(fleet, "/v1/drives/nvme2", 200);
+	ck_text(root, "serial", "SN0000000001-3?");
+	json_decref(root);
+}
+END_TEST
+
 START_TEST(fields_newer_than_the_drive_are_null)
 {
 	json_t *root;
@@ -364,6 +382,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, smart_of_a_well_drive);
+	tcase_add_test(tc, name_of_a_gone_drive);
 	tcase_add_test(tc, fields_newer_than_the_drive_are_null);
 	tcase_add_test(tc, no_reading_is_not_a_value);
 	tcase_add_test(tc, a_hung_drive_shows_old_values_and_their_age);

@@ -280,6 +280,28 @@ START_TEST(decoding)
 }
 END_TEST
 
+/* The one reply that cannot be made in the usual way has the usual form. */
+START_TEST(no_memory_is_a_problem_too)
+{
+	struct em_reply reply = { 0 };
+	json_t *root;
+
+	em_reply_json(&reply, NULL);
+	ck_assert_uint_eq(reply.status, 500);
+	ck_assert_str_eq(reply.type, EM_TYPE_PROBLEM);
+	ck_assert_ptr_null(reply.body);
+	ck_assert_uint_eq(reply.len, strlen(reply.fixed));
+	root = json_loads(reply.fixed, JSON_REJECT_DUPLICATES, NULL);
+	ck_int(root, "status", 500);
+	ck_text(root, "title", em_http_reason(500));
+	ck_text(root, "detail", "Memory is short.");
+	ck_text(root, "instance", "");
+	ck_text(root, "type", "about:blank");
+	json_decref(root);
+	em_reply_done(&reply);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("all");
@@ -296,5 +318,6 @@ int main(void)
 	tcase_add_test(tc, rows_are_sound);
 	tcase_add_test(tc, roles_are_ordered);
 	tcase_add_test(tc, decoding);
+	tcase_add_test(tc, no_memory_is_a_problem_too);
 	return run_tests(tc);
 }

@@ -193,21 +193,29 @@ def test_strangers(vm):
 CLIENT = "/usr/local/lib/ember-test/broker_client.py"
 
 
+def audited(vm, answer):
+    """{(class, operation)} that the broker's journal says user ember was answered so."""
+    lines = vm.sh("journalctl --no-pager -o json -u ember-broker EM_ANSWER=%s "
+                  "EM_PEER_UID=$(id -u ember)" % answer).splitlines()
+    return {(entry["EM_CLASS"], entry["EM_OPERATION"]) for entry in map(json.loads, lines)}
+
+
 def test_policy(vm):
     "what the policy denies or leaves to root is answered so to user ember, and the journal has it"
     with open(broker_client.__file__) as source:
         vm.put(CLIENT, source.read())
     operations = {cls: op for op, cls in broker_client.CLASSES.items()}
+    ask_all = "for op in %s; do python3 %s /run/ember/broker.sock nvme1 $op; done" % (
+        " ".join(operations.values()), CLIENT)
     for word, answer in (("deny", "denied"), ("confirm", "needs-confirmation")):
-        for cls, op in operations.items():
-            vm.put("/etc/ember/policy.conf", "[default]\n%s=%s\n" % (cls, word))
-            vm.sh("systemctl reload ember-broker")
-            ask = ["python3", CLIENT, "/run/ember/broker.sock", "nvme1", op]
-            vm.wait("%s is answered %s" % (op, answer),
-                    lambda: vm.run(ask, user="ember").out.startswith(answer + " "), 5)
-            vm.wait("the journal has it", lambda: vm.sh(
-                "journalctl --no-pager -o cat -u ember-broker EM_CLASS=%s EM_OPERATION=%s "
-                "EM_ANSWER=%s EM_PEER_UID=$(id -u ember)" % (cls, op, answer)).strip())
+        vm.put("/etc/ember/policy.conf", "[default]\n"
+               + "".join("%s=%s\n" % (cls, word) for cls in operations))
+        vm.sh("systemctl reload ember-broker")
+        vm.wait("all are answered " + answer, lambda: [
+            line.split(" ")[0] for line in vm.run(ask_all, user="ember").out.splitlines()]
+            == [answer] * len(operations), 10)
+        vm.wait("the journal has all of them", lambda: audited(vm, answer) >= set(
+            operations.items()))
     vm.sh("rm /etc/ember/policy.conf && systemctl reload ember-broker")
     denied = smart(vm, DRIVES[1].serial)["attempted_at"]
     vm.wait("polls go on once they are allowed", lambda: (
