@@ -7,8 +7,8 @@
  * Threads:  start and stop on one thread. Blocking: stop waits for running handlers.
  * Limits:   see the constants in http.c; EM_REPLIES_MAX bytes of replies are on their way at once
  *           over one listener, so that slow readers at one leave the others alone; what is small
- *           goes in any case. A request's body has at most EM_BODY_MAX bytes, and only the unix socket
- *           takes any.
+ *           goes in any case. A request's body has at most EM_BODY_MAX bytes, and only the unix
+ *           socket takes any.
  */
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -244,7 +244,7 @@ def test_file_cut_in_the_middle():
     os.truncate(host.path(DATABASE), 3 * 4096 + 100)
     # What is in SQLite's memory can be read and written on for a while.
     host.wait(lambda: set_aside(host), "the damage to be met")
-    check_goes_on(host, points_now(host))
+    check_goes_on(host, seen)
 
 
 def test_file_overwritten_with_garbage():
