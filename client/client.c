@@ -162,7 +162,8 @@ int em_client_main(int argc, char **argv, FILE *out, FILE *err)
 	em_writer_free(client.writer);
 	free(client.token);
 	curl_global_cleanup();
-	if (fflush(out) != 0 && code == EM_EXIT_OK)
+	/* What did not fit into the buffer failed earlier, and is only remembered. */
+	if ((fflush(out) != 0 || ferror(out)) && code == EM_EXIT_OK)
 		code = EM_EXIT_FAILED;
 	return (int)code;
 }

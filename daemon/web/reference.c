@@ -110,6 +110,20 @@ static void add_route(struct em_buf *buf, const struct em_route *route)
 	em_buf_adds(buf, "\n");
 }
 
+static void add_choices(struct em_buf *buf, const json_t *names)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(names, i, one)
+	{
+		if (json_is_null(one))
+			em_buf_adds(buf, " or null");
+		else
+			em_buf_addf(buf, "%s`%s`", i ? ", " : "", json_string_value(one));
+	}
+}
+
 static void add_type(struct em_buf *buf, const json_t *schema)
 {
 	const json_t *type = json_object_get(schema, "type"), *one;
@@ -128,10 +142,10 @@ static void add_type(struct em_buf *buf, const json_t *schema)
 		add_type(buf, json_object_get(schema, "items"));
 		return;
 	}
-	json_array_foreach(names, i, one)
-		em_buf_addf(buf, "%s`%s`", i ? ", " : "", json_string_value(one));
-	if (names)
+	if (names) {
+		add_choices(buf, names);
 		return;
+	}
 	if (json_is_string(type))
 		em_buf_adds(buf, json_string_value(type));
 	json_array_foreach(type, i, one)
