@@ -75,6 +75,8 @@ static const struct lid {
 	{ 0x03, NSID_NONE_OR_ALL, false },	   /* firmware slots */
 	{ 0x05, NSID_NONE_OR_ALL, false },	   /* commands supported and effects */
 	{ 0x06, NSID_NONE_OR_ALL, false },	   /* self-test */
+	{ 0x07, NSID_NONE_OR_ALL, false },	   /* telemetry that a host had captured */
+	{ 0x08, NSID_NONE_OR_ALL, false },	   /* telemetry that the controller captured */
 	{ 0x09, NSID_NONE_OR_ALL, true },	   /* endurance group */
 	{ 0x0a, NSID_NONE_OR_ALL, true },	   /* predictable latency, per NVM set */
 	{ 0x12, NSID_NONE_OR_ALL, false },	   /* features supported and effects */
@@ -173,6 +175,43 @@ const char *em_check_get_feature(const struct em_ipc_request *request)
 		return check_nsid(features[i].nsid, request->nsid);
 	}
 	return "this feature is not on the list";
+}
+
+/*
+ * Any page, one command each: what reading consumes must not be read twice, and what begins
+ * something must not begin it anew with each part.
+ */
+const char *em_check_identify_any(const struct em_ipc_request *request)
+{
+	if (request->len != EM_IDENTIFY_SIZE)
+		return "Identify returns 4096 bytes";
+	if (request->offset || request->lsp || request->arg)
+		return "Identify takes neither offset nor arguments";
+	return NULL;
+}
+
+const char *em_check_get_log_any(const struct em_ipc_request *request)
+{
+	const char *problem = check_log_range(request);
+
+	if (problem)
+		return problem;
+	if (request->len > EM_IDENTIFY_SIZE)
+		return "a page that is not on the list is read by one command, 4096 bytes at most";
+	if (request->lsp > EM_LSP_MAX || request->arg)
+		return "a log specific parameter has 7 bits";
+	return NULL;
+}
+
+const char *em_check_get_feature_any(const struct em_ipc_request *request)
+{
+	if (request->lsp > SELECT_MAX)
+		return "no such selection of a feature";
+	if (request->lsi || request->offset || request->arg)
+		return "Get Features takes neither offset nor arguments";
+	if (request->len > EM_IDENTIFY_SIZE || request->len % 4)
+		return "the length must be whole dwords, at most 4096 bytes";
+	return NULL;
 }
 
 const char *em_check_acknowledge(const struct em_ipc_request *request)

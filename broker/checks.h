@@ -6,6 +6,9 @@
  * A page is in a table only when reading it (with the event retained) changes nothing in the
  * drive: no telemetry or persistent-event context is created, no vendor queue is consumed.
  *
+ * The checks of the operations that read any page (class arm) know no table: they bound one
+ * command.
+ *
  * Each check returns NULL, or what is wrong with the request (a static text).
  * Threads: pure functions.
  */
@@ -17,9 +20,13 @@
 #define EM_FID_EVENTS	 0x0b
 #define EM_EVENTS_SMART	 0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
 #define EM_IDENTIFY_SIZE 4096u
+#define EM_LSP_MAX	 0x7fu
 
 const char *em_check_identify(const struct em_ipc_request *request);
 const char *em_check_get_log(const struct em_ipc_request *request);
 const char *em_check_get_feature(const struct em_ipc_request *request);
+const char *em_check_identify_any(const struct em_ipc_request *request);
+const char *em_check_get_log_any(const struct em_ipc_request *request);
+const char *em_check_get_feature_any(const struct em_ipc_request *request);
 const char *em_check_acknowledge(const struct em_ipc_request *request);
 const char *em_check_arm(const struct em_ipc_request *request);

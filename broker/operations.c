@@ -10,6 +10,7 @@
 
 /* NVMe Base 2.0, Get Log Page: command dwords 10 to 13. */
 #define LOG_RAE	      (1u << 15)
+#define LOG_LSP(lsp)  ((uint32_t)(lsp) << 8)
 #define LOG_NUMDL(nd) ((uint32_t)(nd) << 16)
 #define LOG_NUMDU(nd) ((uint32_t)(nd) >> 16)
 #define LOG_LSI(lsi)  ((uint32_t)(lsi) << 16)
@@ -45,7 +46,8 @@ static void log_chunk(int fd, const struct em_ipc_request *request, uint32_t tim
 		.nsid = request->nsid,
 		.addr = (uintptr_t)(data + at),
 		.data_len = len,
-		.cdw10 = request->page | (retain ? LOG_RAE : 0) | LOG_NUMDL(dwords),
+		.cdw10 = request->page | LOG_LSP(request->lsp) | (retain ? LOG_RAE : 0) |
+			 LOG_NUMDL(dwords),
 		.cdw11 = LOG_NUMDU(dwords) | LOG_LSI(request->lsi),
 		.cdw12 = (uint32_t)offset,
 		.cdw13 = (uint32_t)(offset >> 32),
@@ -116,6 +118,9 @@ static const struct em_operation operations[EM_OP_COUNT] = {
 	[EM_OP_IDENTIFY] = { 0, em_check_identify, identify },
 	[EM_OP_GET_LOG] = { 0, em_check_get_log, get_log },
 	[EM_OP_GET_FEATURE] = { 0, em_check_get_feature, get_feature },
+	[EM_OP_IDENTIFY_ANY] = { 0, em_check_identify_any, identify },
+	[EM_OP_GET_LOG_ANY] = { 0, em_check_get_log_any, get_log },
+	[EM_OP_GET_FEATURE_ANY] = { 0, em_check_get_feature_any, get_feature },
 	[EM_OP_ACKNOWLEDGE_EVENT] = { 0, em_check_acknowledge, acknowledge_event },
 	[EM_OP_ARM_EVENTS] = { 0, em_check_arm, arm_events },
 	[EM_OP_SELF_TEST] = { 0, NULL, NULL },

@@ -5,6 +5,7 @@
 #include "client/verb.h"
 
 const struct em_verb_group em_verb_groups[] = {
+	{ "raw", "read any page of a drive now, as values or bytes" },
 	{ "token", "make, list and revoke tokens for the network" },
 	{ 0 },
 };

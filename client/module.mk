@@ -67,6 +67,8 @@ client_libember_client_a_SOURCES = \
 	client/verb_history.c \
 	client/verb_locate.c \
 	client/verb_pages.c \
+	client/raw.h \
+	client/verb_raw.c \
 	client/verb_refresh.c \
 	client/verb_retire.c \
 	client/verb_show.c \

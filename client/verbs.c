@@ -95,6 +95,72 @@ static const struct em_option refresh_options[] = {
 	{ 0 },
 };
 
+#define NSID_OPTION                                                                                \
+	{                                                                                          \
+		"--nsid", "NSID", EM_COMPLETE_NONE,                                                \
+			"The namespace. Without it: all for a log page, else none."                \
+	}
+#define RAW_OPTIONS                                                                                \
+	{ "--length", "BYTES", EM_COMPLETE_NONE,                                                   \
+	  "Read this many bytes, 65536 at most. Without it: what the page has." },                 \
+		{ "--hex", NULL, EM_COMPLETE_NONE,                                                 \
+		  "Print the bytes also where Ember knows the values." },                          \
+		{ "--out", "FILE", EM_COMPLETE_FILE, "Write the bytes into this new file." },      \
+	{                                                                                          \
+		"--consume", NULL, EM_COMPLETE_NONE,                                               \
+			"Read also what reading consumes or begins, and what the drive may not "   \
+			"have: it then "                                                           \
+			"counts an error that is ours. At most 4096 bytes."                        \
+	}
+
+static const struct em_arg raw_identify_args[] = {
+	DRIVE_ARG,
+	{ "CNS", EM_COMPLETE_NONE, "Which structure, as a number. Without it: 1, the controller.",
+	  true },
+	{ 0 },
+};
+
+static const struct em_arg raw_log_args[] = {
+	DRIVE_ARG,
+	{ "PAGE", EM_COMPLETE_NONE, "Identifier of the log page: 2 or 0xca.", false },
+	{ 0 },
+};
+
+static const struct em_arg raw_feature_args[] = {
+	DRIVE_ARG,
+	{ "FEATURE", EM_COMPLETE_NONE, "Identifier of the feature: 2 or 0x0b.", false },
+	{ 0 },
+};
+
+static const struct em_option raw_identify_options[] = {
+	NSID_OPTION,
+	{ "--lsi", "ID", EM_COMPLETE_NONE, "The controller or NVM set, for what asks for one." },
+	RAW_OPTIONS,
+	{ 0 },
+};
+
+static const struct em_option raw_log_options[] = {
+	NSID_OPTION,
+	{ "--lsp", "NUMBER", EM_COMPLETE_NONE, "Log specific parameter, 0 to 127." },
+	{ "--lsi", "ID", EM_COMPLETE_NONE, "Log specific identifier: an endurance group, say." },
+	{ "--offset", "BYTES", EM_COMPLETE_NONE, "Begin here." },
+	RAW_OPTIONS,
+	{ 0 },
+};
+
+static const struct em_option raw_feature_options[] = {
+	NSID_OPTION,
+	{ "--lsp", "NUMBER", EM_COMPLETE_NONE,
+	  "Which of its values: 0 the current, 1 the default, 2 the saved one, 3 capabilities." },
+	RAW_OPTIONS,
+	{ 0 },
+};
+
+#define RAW_HELP                                                                                   \
+	"\n\nOnly what reading leaves as it is can be read so, and asynchronous events stay "      \
+	"for whoever waits for them; --consume reads the rest. Needs the right to give orders: "   \
+	"root, or the group ember-admin."
+
 static const struct em_option retire_options[] = {
 	{ "--undo", NULL, EM_COMPLETE_NONE, "Take it back: the drive is missing again." },
 	{ "--yes", NULL, EM_COMPLETE_NONE, "Do not ask." },
@@ -310,6 +376,39 @@ const struct em_verb em_verbs[] = {
 			"it, also without ledctl.",
 		.example = "emberctl locate nvme3",
 		.run = em_verb_locate,
+	},
+	{
+		.name = "raw identify",
+		.section = EM_SECTION_ACT,
+		.args = raw_identify_args,
+		.options = raw_identify_options,
+		.summary = "read an Identify structure now",
+		.help = "Reads one Identify structure from the drive and prints its values, or "
+			"its bytes where Ember has no table for it." RAW_HELP,
+		.example = "emberctl raw identify nvme0 0x13 --hex",
+		.run = em_verb_raw_identify,
+	},
+	{
+		.name = "raw log",
+		.section = EM_SECTION_ACT,
+		.args = raw_log_args,
+		.options = raw_log_options,
+		.summary = "read a log page now",
+		.help = "Reads one log page from the drive and prints its values, or its bytes "
+			"where Ember has no table for it." RAW_HELP,
+		.example = "emberctl raw log nvme0 0xca",
+		.run = em_verb_raw_log,
+	},
+	{
+		.name = "raw feature",
+		.section = EM_SECTION_ACT,
+		.args = raw_feature_args,
+		.options = raw_feature_options,
+		.summary = "read a feature's setting now",
+		.help = "Reads one feature from the drive and prints its value and the bytes that "
+			"come with it." RAW_HELP,
+		.example = "emberctl raw feature nvme0 0x02",
+		.run = em_verb_raw_feature,
 	},
 	{
 		.name = "health",

@@ -100,6 +100,7 @@ void em_entry_pursue(struct em_entry *entry)
 	uint64_t now = em_monotonic_us();
 	struct em_ipc_request request;
 
+	em_entry_check_command(entry);
 	if (!drives->connected) {
 		set_timer(entry, UINT64_MAX);
 		return;
@@ -118,8 +119,14 @@ void em_entry_pursue(struct em_entry *entry)
 		set_timer(entry, em_drive_due_us(entry->drive));
 }
 
+void em_entry_wake(struct em_entry *entry)
+{
+	set_timer(entry, 0);
+}
+
 void em_entry_rest(struct em_entry *entry)
 {
+	em_entry_check_command(entry);
 	set_timer(entry, UINT64_MAX);
 }
 
@@ -205,6 +212,8 @@ void em_drives_heard_reply(struct em_drives *drives, const struct em_ipc_reply *
 	if (!entry)
 		return;
 	before = entry->drive->state;
+	if (entry->drive->asked == EM_ASK_COMMAND && reply->id == entry->drive->request_id)
+		em_entry_answer_command(entry, reply);
 	news = em_drive_reply(entry->drive, reply, em_monotonic_us(), em_realtime_us());
 	learn(entry, &news);
 	if (drives->store)

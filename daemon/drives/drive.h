@@ -63,6 +63,7 @@ enum em_ask { /* what the request that is out is for */
 	      EM_ASK_NAMESPACE,	  /* .nsid */
 	      EM_ASK_ACKNOWLEDGE, /* .page is EM_PAGE_SMART, or EM_PAGE_COUNT for the error log */
 	      EM_ASK_ARM,
+	      EM_ASK_COMMAND, /* of a person */
 };
 
 struct em_drive {
@@ -104,6 +105,8 @@ struct em_drive {
 	bool insist_arm;     /* even though sisters refused it */
 	bool acknowledge[2]; /* [0] error log, [1] SMART: an event waits to be cleared */
 	uint64_t hold_us;    /* monotonic: ask nothing before */
+	bool command_waits;  /* a person's command is sent next */
+	struct em_ipc_request command;
 
 	/* The request that is out. */
 	enum em_ask asked;
@@ -158,6 +161,12 @@ bool em_drive_takes_path(const struct em_drive *drive, const char *cntlid);
 void em_drive_event(struct em_drive *drive, const struct em_ipc_event *event, uint64_t now_us);
 /* The request that was out will not be answered; an event that it was for still waits. */
 void em_drive_forget_request(struct em_drive *drive);
+/* Sends it next, before what is planned. -EBUSY: another one waits or is out. */
+int em_drive_command(struct em_drive *drive, const struct em_ipc_request *command);
+/* Nobody waits for its answer any more: one that was not sent will not be. */
+void em_drive_drop_command(struct em_drive *drive);
+/* One waits or is out. */
+bool em_drive_has_command(const struct em_drive *drive);
 /* Everything in the plan is due now; refused: what the drive refused before, too. */
 void em_drive_refresh(struct em_drive *drive, bool refused, uint64_t now_us);
 /* A drive that is gone was taken away on purpose, or was not. */

@@ -49,6 +49,7 @@ bool em_drive_announces(const struct em_drive *drive, enum em_page_id page);
 /* Drives before NVMe 1.1 have no list of active namespaces: 1..NN is all there is. */
 bool em_drive_has_list(const struct em_drive *drive);
 unsigned em_drive_namespaces_max(const struct em_drive *drive);
+enum em_read_status em_drive_status_of(const struct em_ipc_reply *reply);
 bool em_read_is_answer(enum em_read_status status);
 bool em_read_is_miss(enum em_read_status status);
 /* The drive did not get as far as an answer: what was asked still has to be asked. */

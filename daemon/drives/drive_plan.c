@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/drives/drive_impl.h"
@@ -142,6 +143,8 @@ uint64_t em_drive_due_us(const struct em_drive *drive)
 
 	if (drive->handle == 0 || drive->asked != EM_ASK_NOTHING)
 		return NEVER;
+	if (drive->command_waits)
+		return 0;
 	due = wants_now(drive) ? 0 : earliest(drive);
 	return due < drive->hold_us ? drive->hold_us : due;
 }
@@ -312,6 +315,34 @@ static bool ask_planned(struct em_drive *drive, uint64_t due, int64_t real_us,
 	return false;
 }
 
+int em_drive_command(struct em_drive *drive, const struct em_ipc_request *command)
+{
+	if (em_drive_has_command(drive))
+		return -EBUSY;
+	drive->command_waits = true;
+	drive->command = *command;
+	return 0;
+}
+
+void em_drive_drop_command(struct em_drive *drive)
+{
+	drive->command_waits = false;
+}
+
+bool em_drive_has_command(const struct em_drive *drive)
+{
+	return drive->command_waits || drive->asked == EM_ASK_COMMAND;
+}
+
+static void ask_command(struct em_drive *drive, struct em_ipc_request *request)
+{
+	drive->command_waits = false;
+	drive->asked = EM_ASK_COMMAND;
+	*request = drive->command;
+	request->drive = drive->handle;
+	drive->asked_len = request->len;
+}
+
 bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 		   struct em_ipc_request *ret)
 {
@@ -319,6 +350,10 @@ bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 
 	if (em_drive_due_us(drive) > now_us)
 		return false;
+	if (drive->command_waits) {
+		ask_command(drive, ret);
+		return true;
+	}
 	skip_needless(drive, now_us);
 	if (drive->ctx.known && drive->list.due_us <= now_us && !em_drive_has_list(drive))
 		plan_without_list(drive, now_us);

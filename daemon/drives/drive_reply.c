@@ -7,7 +7,7 @@
 
 #define NEVER UINT64_MAX
 
-static enum em_read_status status_of(const struct em_ipc_reply *reply)
+enum em_read_status em_drive_status_of(const struct em_ipc_reply *reply)
 {
 	switch (reply->answer) {
 	case EM_ANSWER_DONE:
@@ -328,6 +328,13 @@ static bool data_fits(const struct em_drive *drive, const struct em_ipc_reply *r
 	return reply->data_len <= drive->asked_len && (reply->data || reply->data_len == 0);
 }
 
+/* A person's command may be one that host or policy refuse; that is no trouble of the drive. */
+static bool tells_of_drive(enum em_read_status status)
+{
+	return em_read_is_answer(status) ||
+	       (em_read_is_open(status) && status != EM_READ_HOST_ERROR);
+}
+
 struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    uint64_t now_us, int64_t real_us)
 {
@@ -339,7 +346,7 @@ struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_
 		return news; /* late, of an earlier connection */
 	if (!data_fits(drive, reply))
 		reply = &unfit;
-	status = status_of(reply);
+	status = em_drive_status_of(reply);
 	if (em_read_is_answer(status))
 		drive->last_duration_us = reply->elapsed_us;
 	else
@@ -347,7 +354,8 @@ struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_
 	if (status == EM_READ_STATUS || status == EM_READ_REFUSED)
 		drive->errors[status]++;
 	news = news_of(drive, reply, status, now_us, real_us);
-	em_drive_judge(drive, status, now_us, real_us);
+	if (drive->asked != EM_ASK_COMMAND || tells_of_drive(status))
+		em_drive_judge(drive, status, now_us, real_us);
 	em_drive_clear_request(drive);
 	em_drive_choose_path(drive, now_us, real_us);
 	drive->changed = true;

@@ -67,6 +67,13 @@ static void on_order(void *userdata, struct em_order *order)
 	case EM_ORDER_UNRETIRE:
 		order->result = order_unretire(entry, order);
 		break;
+	case EM_ORDER_COMMAND:
+		order->result = em_entry_order_command(entry, order);
+		break;
+	}
+	if (order->result == EM_ORDER_LATER) {
+		em_entry_wake(entry);
+		return;
 	}
 	em_entry_settle(entry);
 	em_drives_publish(drives);

@@ -4,6 +4,7 @@
 #include "daemon/drives/capabilities.h"
 #include "daemon/drives/drive.h"
 #include "daemon/drives/link.h"
+#include "daemon/drives/orders.h"
 
 #define EM_ORDINAL_MAX	   UINT8_MAX
 #define EM_WHY_UNREACHABLE "ember-broker is not reachable"
@@ -16,6 +17,7 @@ struct em_entry {
 	struct em_drive_snap *snap;	  /* as readers get it; NULL = none yet */
 	struct em_drive_snap *told;	  /* as events have told it; NULL = never seen */
 	enum em_drive_state stored_state; /* when the last start ended */
+	uint64_t command_id;		  /* of the order that a command is for; 0 = none */
 	bool seen;			  /* since the broker began to tell its drives */
 };
 
@@ -55,9 +57,18 @@ bool em_entry_is(const struct em_entry *entry, const struct em_ipc_drive *messag
 /* ---- ask.c: requests and their answers ---- */
 /* Sends what is due now, and sets the timer for what is due later. */
 void em_entry_pursue(struct em_entry *entry);
+/* The same, once the loop is done with what it is doing. */
+void em_entry_wake(struct em_entry *entry);
 void em_entry_rest(struct em_entry *entry); /* nothing is due */
 int em_entry_on_due(sd_event_source *source, uint64_t usec, void *userdata);
 void em_drives_heard_reply(struct em_drives *drives, const struct em_ipc_reply *reply);
+
+/* ---- commands.c: what a person has us send ---- */
+/* Sends it next and returns EM_ORDER_LATER, or says in the order why not. */
+int em_entry_order_command(struct em_entry *entry, struct em_order *order);
+void em_entry_answer_command(struct em_entry *entry, const struct em_ipc_reply *reply);
+/* One that the drive lost is answered so; one that nobody waits for is not sent. */
+void em_entry_check_command(struct em_entry *entry);
 
 /* ---- heard.c: what the broker tells ---- */
 extern const struct em_link_callbacks em_drives_callbacks;

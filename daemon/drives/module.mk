@@ -4,6 +4,7 @@ daemon_drives_libember_drives_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS)
 daemon_drives_libember_drives_a_SOURCES = \
 	daemon/drives/ask.c daemon/drives/changes.c daemon/drives/changes.h \
 	daemon/drives/changes_impl.h daemon/drives/changes_page.c \
+	daemon/drives/commands.c \
 	daemon/drives/capabilities.c daemon/drives/capabilities.h \
 	daemon/drives/drive.c daemon/drives/drive.h daemon/drives/drive_impl.h \
 	daemon/drives/drive_judge.c \

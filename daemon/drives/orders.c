@@ -11,11 +11,20 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
+#define EM_X(id, name) [EM_COMMAND_##id] = name,
+static const char *const command_names[] = { EM_COMMANDS(EM_X) };
+#undef EM_X
+
+const char *em_command_name(enum em_command_kind kind)
+{
+	return (unsigned)kind < EM_COMMAND_COUNT ? command_names[kind] : "unknown";
+}
+
 /* On the stack of a giver, who waits until it is out of the list. */
 struct waiting {
 	struct waiting *next;
 	struct em_order *order;
-	enum { WAITS, TAKEN, DONE } stage;
+	enum { WAITS, TAKEN, LATER, DONE } stage;
 	int result;
 };
 
@@ -26,7 +35,8 @@ struct em_orders {
 	void *userdata;
 	pthread_mutex_t lock;
 	pthread_cond_t done; /* some order was, or a giver has left */
-	struct waiting *first;
+	struct waiting *first, *later;
+	uint64_t last_id;
 	unsigned givers; /* inside em_orders_give() with an order of theirs */
 	bool closed;
 };
@@ -45,11 +55,26 @@ static struct waiting *take_first(struct em_orders *orders)
 	return waiting;
 }
 
+/* Under the lock. */
+static void end(struct em_orders *orders, struct waiting *waiting, int result)
+{
+	waiting->result = result;
+	waiting->stage = DONE;
+	pthread_cond_broadcast(&orders->done);
+}
+
 static void finish(struct em_orders *orders, struct waiting *waiting, int result)
 {
 	pthread_mutex_lock(&orders->lock);
-	waiting->result = result;
-	waiting->stage = DONE;
+	end(orders, waiting, result);
+	pthread_mutex_unlock(&orders->lock);
+}
+
+static void keep_for_later(struct em_orders *orders, struct waiting *waiting)
+{
+	pthread_mutex_lock(&orders->lock);
+	waiting->stage = LATER;
+	orders->later = waiting;
 	pthread_cond_broadcast(&orders->done);
 	pthread_mutex_unlock(&orders->lock);
 }
@@ -64,8 +89,12 @@ static int on_orders(sd_event_source *source, int fd, uint32_t revents, void *us
 	(void)revents;
 	eventfd_read(fd, &count);
 	while ((waiting = take_first(orders)) != NULL) {
+		waiting->order->id = ++orders->last_id;
 		orders->fn(orders->userdata, waiting->order);
-		finish(orders, waiting, waiting->order->result);
+		if (waiting->order->result == EM_ORDER_LATER)
+			keep_for_later(orders, waiting);
+		else
+			finish(orders, waiting, waiting->order->result);
 	}
 	return 0;
 }
@@ -103,17 +132,27 @@ int em_orders_new(struct em_orders **ret, sd_event *event, em_order_fn *fn, void
 	return 0;
 }
 
-struct em_orders *em_orders_free(struct em_orders *orders)
+void em_orders_close(struct em_orders *orders)
 {
 	struct waiting *waiting;
 
 	if (!orders)
-		return NULL;
+		return;
 	pthread_mutex_lock(&orders->lock);
 	orders->closed = true;
+	if (orders->later)
+		end(orders, orders->later, -ESHUTDOWN);
+	orders->later = NULL;
 	pthread_mutex_unlock(&orders->lock);
 	while ((waiting = take_first(orders)) != NULL)
 		finish(orders, waiting, -ESHUTDOWN);
+}
+
+struct em_orders *em_orders_free(struct em_orders *orders)
+{
+	if (!orders)
+		return NULL;
+	em_orders_close(orders);
 	pthread_mutex_lock(&orders->lock);
 	while (orders->givers > 0)
 		pthread_cond_wait(&orders->done, &orders->lock);
@@ -124,6 +163,38 @@ struct em_orders *em_orders_free(struct em_orders *orders)
 	pthread_mutex_destroy(&orders->lock);
 	free(orders);
 	return NULL;
+}
+
+bool em_orders_may_wait(struct em_orders *orders)
+{
+	bool may;
+
+	pthread_mutex_lock(&orders->lock);
+	may = !orders->later;
+	pthread_mutex_unlock(&orders->lock);
+	return may;
+}
+
+bool em_orders_waits(struct em_orders *orders, uint64_t id)
+{
+	bool waits;
+
+	pthread_mutex_lock(&orders->lock);
+	waits = orders->later && orders->later->order->id == id;
+	pthread_mutex_unlock(&orders->lock);
+	return waits;
+}
+
+void em_orders_answer(struct em_orders *orders, uint64_t id, const struct em_command_answer *answer)
+{
+	pthread_mutex_lock(&orders->lock);
+	if (orders->later && orders->later->order->id == id) {
+		orders->later->order->answer = *answer;
+		em_blob_ref(answer->read.data);
+		end(orders, orders->later, 0);
+		orders->later = NULL;
+	}
+	pthread_mutex_unlock(&orders->lock);
 }
 
 /* ---- on the giver's thread; under the lock ----------------------------------------------- */
@@ -180,6 +251,13 @@ static void wait_for(struct em_orders *orders, struct waiting *waiting, uint64_t
 	/* The loop is at it and never blocks. */
 	while (waiting->stage == TAKEN)
 		pthread_cond_wait(&orders->done, &orders->lock);
+	while (waiting->stage == LATER) {
+		wait_a_while(orders, deadline_us);
+		if (waiting->stage != LATER || em_monotonic_us() < deadline_us)
+			continue;
+		orders->later = NULL;
+		end(orders, waiting, -ETIMEDOUT);
+	}
 }
 
 int em_orders_give(struct em_orders *orders, struct em_order *order, uint64_t deadline_us)

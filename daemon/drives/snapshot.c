@@ -49,7 +49,8 @@ struct em_blob *em_blob_new(const void *data, size_t len)
 		return NULL;
 	blob->refs = 1;
 	blob->len = (uint32_t)len;
-	memcpy(blob->data, data, len);
+	if (len > 0)
+		memcpy(blob->data, data, len);
 	return blob;
 }
 

@@ -290,6 +290,8 @@ static int start_rooms(struct daemon *daemon)
 
 static void stop_rooms(struct daemon *daemon)
 {
+	/* Nobody may wait for a drive while the threads that answer come to their end. */
+	em_orders_close(daemon->drives ? em_drives_orders(daemon->drives) : NULL);
 	em_web_stop(daemon->web);
 	em_drives_free(daemon->drives);
 	em_store_close(daemon->store, STORE_GRACE_US);

@@ -15,6 +15,7 @@ em_handler em_handle_index, em_handle_health, em_handle_drives, em_handle_drive,
 	em_handle_namespaces, em_handle_capacitor, em_handle_history, em_handle_metrics,
 	em_handle_openapi;
 em_handler em_handle_events, em_handle_changes;
+em_handler em_handle_command;
 em_handler em_handle_refresh, em_handle_retire, em_handle_unretire;
 em_handler em_handle_tokens, em_handle_token_create, em_handle_token_revoke;
 
@@ -23,5 +24,8 @@ const struct em_drive_snap *em_call_drive(const struct em_call *call, struct em_
 /* Likewise of any text that names one. */
 const struct em_drive_snap *em_call_find_drive(const struct em_call *call, const char *name,
 					       struct em_reply *reply);
+/* Gives the order and waits for what becomes of it. False: reply is the problem. */
+bool em_call_give(const struct em_call *call, struct em_order *order,
+		  const struct em_drive_snap *drive, uint64_t wait_us, struct em_reply *reply);
 /* 503 with Retry-After. */
 void em_reply_unavailable(struct em_reply *reply, const struct em_call *call, const char *why);

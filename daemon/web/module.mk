@@ -18,6 +18,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/names.c \
 	daemon/web/openapi.c daemon/web/openapi.h \
 	daemon/web/peer.c daemon/web/peer.h \
+	daemon/web/command_handler.c \
 	daemon/web/order_handlers.c \
 	daemon/web/params.c \
 	daemon/web/pool.c daemon/web/pool.h \

@@ -20,7 +20,10 @@ static void answer_order(const struct em_call *call, const struct em_order *orde
 			em_reply_unavailable(reply, call, "Too much is asked at once.");
 		break;
 	case -ETIMEDOUT:
-		em_reply_unavailable(reply, call, "emberd is too busy now; nothing was done.");
+		em_reply_unavailable(reply, call,
+				     order->kind == EM_ORDER_COMMAND
+					     ? "The drive did not answer in time."
+					     : "emberd is too busy now; nothing was done.");
 		break;
 	case -ESHUTDOWN:
 		em_reply_unavailable(reply, call, "emberd is ending.");
@@ -32,23 +35,29 @@ static void answer_order(const struct em_call *call, const struct em_order *orde
 	}
 }
 
-/* False: reply is the problem. */
-static bool give(const struct em_call *call, enum em_order_kind kind,
-		 const struct em_drive_snap *drive, struct em_reply *reply)
+bool em_call_give(const struct em_call *call, struct em_order *order,
+		  const struct em_drive_snap *drive, uint64_t wait_us, struct em_reply *reply)
 {
-	struct em_order order = { .kind = kind };
 	int r;
 
 	if (!call->context->orders) {
 		em_reply_unavailable(reply, call, "emberd looks after no drives now.");
 		return false;
 	}
-	strcpy(order.drive_id, drive->id);
-	order.refused = kind == EM_ORDER_REFRESH && call->args[EM_REFRESH_REFUSED].number;
-	r = em_orders_give(call->context->orders, &order, call->now_mono_us + EM_WAIT_US);
+	strcpy(order->drive_id, drive->id);
+	r = em_orders_give(call->context->orders, order, call->now_mono_us + wait_us);
 	if (r < 0)
-		answer_order(call, &order, r, reply);
+		answer_order(call, order, r, reply);
 	return r == 0;
+}
+
+static bool give(const struct em_call *call, enum em_order_kind kind,
+		 const struct em_drive_snap *drive, struct em_reply *reply)
+{
+	struct em_order order = { .kind = kind };
+
+	order.refused = kind == EM_ORDER_REFRESH && call->args[EM_REFRESH_REFUSED].number;
+	return em_call_give(call, &order, drive, EM_WAIT_US, reply);
 }
 
 /* Those that the order makes due. */

@@ -30,7 +30,7 @@ struct em_name_set {
 };
 extern const struct em_name_set em_set_states, em_set_statuses, em_set_pages, em_set_kinds,
 	em_set_changes, em_set_roles, em_set_token_roles, em_set_orders, em_set_health,
-	em_set_listeners, em_set_capacitor, em_set_capacitor_sources, em_set_trust;
+	em_set_listeners, em_set_commands, em_set_capacitor, em_set_capacitor_sources, em_set_trust;
 
 struct em_param {
 	const char *name;
@@ -57,6 +57,7 @@ enum em_shape {
 	EM_SHAPE_HISTORY,
 	EM_SHAPE_EVENTS, /* or, when asked for, the stream of them */
 	EM_SHAPE_REFRESH,
+	EM_SHAPE_COMMAND,
 	EM_SHAPE_SUMMARY,
 	EM_SHAPE_TOKENS,
 	EM_SHAPE_TOKEN, /* with its secret */
@@ -101,6 +102,17 @@ enum {
 };
 enum { EM_ORDER_NEWEST, EM_ORDER_OLDEST }; /* of EM_EVENTS_ORDER */
 enum { EM_REFRESH_REFUSED, EM_REFRESH_PARAM_COUNT };
+enum {
+	EM_COMMAND_ARG_KIND,
+	EM_COMMAND_ARG_PAGE,
+	EM_COMMAND_ARG_NSID,
+	EM_COMMAND_ARG_LSP,
+	EM_COMMAND_ARG_LSI,
+	EM_COMMAND_ARG_OFFSET,
+	EM_COMMAND_ARG_LENGTH,
+	EM_COMMAND_ARG_CONSUME,
+	EM_COMMAND_ARG_COUNT
+};
 enum { EM_TOKEN_NAME, EM_TOKEN_ROLE, EM_TOKEN_EXPIRES_IN, EM_TOKEN_PARAM_COUNT };
 enum {
 	EM_HISTORY_FIELD,

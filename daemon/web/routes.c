@@ -65,6 +65,11 @@ static const char *listener_name(unsigned index)
 	return listener_names[index];
 }
 
+static const char *command_name(unsigned index)
+{
+	return em_command_name(index);
+}
+
 static const char *capacitor_name(unsigned index)
 {
 	return em_capacitor_state_name(index);
@@ -92,6 +97,7 @@ const struct em_name_set em_set_token_roles = { role_name, 1 };
 const struct em_name_set em_set_orders = { order_name, EM_COUNT(order_names) };
 const struct em_name_set em_set_health = { health_name, EM_COUNT(health_names) };
 const struct em_name_set em_set_listeners = { listener_name, EM_COUNT(listener_names) };
+const struct em_name_set em_set_commands = { command_name, EM_COMMAND_COUNT };
 const struct em_name_set em_set_capacitor = { capacitor_name, EM_CAPACITOR_STATE_COUNT };
 const struct em_name_set em_set_capacitor_sources = { capacitor_source_name,
 						      EM_CAPACITOR_SOURCE_COUNT };
@@ -163,6 +169,33 @@ static const struct em_param refresh_params[EM_REFRESH_PARAM_COUNT] = {
 					 "have refused." },
 };
 
+static const struct em_param command_params[EM_COMMAND_ARG_COUNT] = {
+	[EM_COMMAND_ARG_KIND] = { .name = "kind", .type = EM_PARAM_CHOICE, .required = true,
+				  .set = &em_set_commands, .help = "What to read." },
+	[EM_COMMAND_ARG_PAGE] = { .name = "page", .type = EM_PARAM_UINT, .max = 255,
+				  .required = true,
+				  .help = "CNS of Identify, or identifier of a log page or feature." },
+	[EM_COMMAND_ARG_NSID] = { .name = "nsid", .type = EM_PARAM_UINT, .max = 0xffffffff,
+				  .help = "The namespace. Without it: all for a log page, else "
+					  "none." },
+	[EM_COMMAND_ARG_LSP] = { .name = "lsp", .type = EM_PARAM_UINT, .max = 127, .fallback = "0",
+				 .help = "Log specific parameter; of a feature which of its "
+					 "values: 0 current, 1 default, 2 saved, 3 capabilities." },
+	[EM_COMMAND_ARG_LSI] = { .name = "lsi", .type = EM_PARAM_UINT, .max = 0xffff,
+				 .fallback = "0",
+				 .help = "Log specific identifier; controller or NVM set of "
+					 "Identify." },
+	[EM_COMMAND_ARG_OFFSET] = { .name = "offset", .type = EM_PARAM_UINT, .max = INT64_MAX,
+				    .fallback = "0", .help = "First byte of a log page." },
+	[EM_COMMAND_ARG_LENGTH] = { .name = "length", .type = EM_PARAM_UINT,
+				    .max = EM_COMMAND_DATA_MAX,
+				    .help = "Bytes to read. Without it: what the page has." },
+	[EM_COMMAND_ARG_CONSUME] = { .name = "consume", .type = EM_PARAM_BOOL, .fallback = "false",
+				     .help = "Read also what reading consumes or begins, and what "
+					     "the drive may not have: it then counts an error of "
+					     "ours. At most 4096 bytes." },
+};
+
 static const struct em_param token_params[EM_TOKEN_PARAM_COUNT] = {
 	[EM_TOKEN_NAME] = { .name = "name", .type = EM_PARAM_LABEL, .required = true,
 			    .in_body = true, .max = EM_TOKEN_NAME_SIZE - 1,
@@ -225,6 +258,11 @@ const struct em_route em_routes[] = {
 	  .status = 202, .conflicts = true, .waits = true, .op_id = "refreshDrive",
 	  .summary = "Read every page of a drive now. attempted_at of its pages tells when each "
 		     "was." },
+	{ .method = "POST", .path = "/v1/drives/{id}/raw", .role = EM_ROLE_ADMIN,
+	  .shape = EM_SHAPE_COMMAND, PARAMS(command_params), .handle = em_handle_command,
+	  .conflicts = true, .waits = true, .op_id = "readRaw",
+	  .summary = "Read one page of a drive now, as bytes and, where Ember has a table, as "
+		     "values." },
 	{ .method = "POST", .path = "/v1/drives/{id}/retire", .role = EM_ROLE_ADMIN,
 	  .shape = EM_SHAPE_SUMMARY, .handle = em_handle_retire, .conflicts = true, .waits = true,
 	  .op_id = "retireDrive",

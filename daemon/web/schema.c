@@ -270,6 +270,10 @@ static int put_more(json_t *object, enum em_members_more more)
 		return put_schema(object, "value", any_value(), "null: the drive gave none.");
 	case EM_MORE_STATES:
 		return put_states(object);
+	case EM_MORE_DECODED:
+		return put_schema(object, "values", em_schema_of_type("object", true),
+				  "As the page's own document has them; null: Ember has no table "
+				  "for these bytes.");
 	}
 	return -1;
 }
@@ -335,6 +339,8 @@ const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_
 		return "events";
 	case EM_SHAPE_REFRESH:
 		return "refresh";
+	case EM_SHAPE_COMMAND:
+		return "command";
 	case EM_SHAPE_SUMMARY:
 		return "summary";
 	case EM_SHAPE_TOKENS:

@@ -221,6 +221,21 @@ static const struct em_member events_members[] = {
 	  .help = "Id of the newest of all events, wanted or not: where a stream may begin." },
 	{ 0 },
 };
+static const struct em_member command_members[] = {
+	ID_MEMBERS,
+	STATE_MEMBER,
+	{ "kind", EM_M_NAME, .set = &em_set_commands, .help = "What was read." },
+	{ "page", EM_M_INTEGER, .help = "CNS, log page or feature identifier." },
+	{ "nsid", EM_M_INTEGER, .help = "The namespace that was named; 4294967295: all." },
+	READ_MEMBERS,
+	{ "nvme_status", EM_M_INTEGER, .help = "The status that the drive answered; 0: success." },
+	{ "read_at", EM_M_TIME, .null = true, .help = "When it was read." },
+	{ "duration_us", EM_M_INTEGER, .help = "Microseconds until the answer." },
+	{ "result", EM_M_INTEGER, .null = true, .help = "Dword 0 of the completion: a feature's value." },
+	{ "length", EM_M_INTEGER, .help = "Bytes that came." },
+	{ "data", EM_M_STRING, .null = true, .help = "The bytes, as hexadecimal digits." },
+	{ 0 },
+};
 static const struct em_member refresh_members[] = {
 	{ "drive", EM_M_STRING, .help = "Id of the drive." },
 	{ "requested_at", EM_M_TIME, .help = "Pages attempted after this moment were read for it." },
@@ -267,6 +282,7 @@ const struct em_object em_objects[] = {
 	{ "event", NULL, event_members, EM_MORE_NONE },
 	{ "events", NULL, events_members, EM_MORE_NONE },
 	{ "refresh", NULL, refresh_members, EM_MORE_NONE },
+	{ "command", NULL, command_members, EM_MORE_DECODED },
 	{ "tokens", NULL, tokens_members, EM_MORE_NONE },
 	{ "token", NULL, token_members, EM_MORE_NONE },
 	{ "new_token", "token", new_token_members, EM_MORE_NONE },

@@ -38,6 +38,7 @@ enum em_members_more {
 	EM_MORE_NAMESPACE, /* values: those of Identify Namespace */
 	EM_MORE_VALUE,	   /* value: of any field's type */
 	EM_MORE_STATES,	   /* how many drives are in each state */
+	EM_MORE_DECODED,   /* values: of whatever page it is, or null */
 };
 
 struct em_object {

@@ -48,6 +48,9 @@ enum em_ipc_kind {
 	X(IDENTIFY, "identify", READ)                                                              \
 	X(GET_LOG, "get-log", READ)                                                                \
 	X(GET_FEATURE, "get-feature", READ)                                                        \
+	X(IDENTIFY_ANY, "identify-any", ARM)                                                       \
+	X(GET_LOG_ANY, "get-log-any", ARM)                                                         \
+	X(GET_FEATURE_ANY, "get-feature-any", ARM)                                                 \
 	X(ACKNOWLEDGE_EVENT, "acknowledge-event", ARM)                                             \
 	X(ARM_EVENTS, "arm-events", ARM)                                                           \
 	X(SELF_TEST, "self-test", TEST)                                                            \

@@ -28,6 +28,14 @@ const struct em_page *em_page_find(const char *key)
 	return NULL;
 }
 
+const struct em_page *em_page_find_code(bool is_log, uint8_t code)
+{
+	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
+		if (em_pages[i]->is_log == is_log && em_pages[i]->code == code)
+			return em_pages[i];
+	return NULL;
+}
+
 const struct em_field *em_page_field(const struct em_page *page, const char *key)
 {
 	for (unsigned i = 0; i < page->field_count; i++)

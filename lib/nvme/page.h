@@ -80,6 +80,8 @@ extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 
 /* NULL when there is none. */
 const struct em_page *em_page_find(const char *key);
+/* Among those that one command reads; the first of a code. */
+const struct em_page *em_page_find_code(bool is_log, uint8_t code);
 const struct em_field *em_page_field(const struct em_page *page, const char *key);
 
 /* Bytes to ask this controller for: a multiple of 4, at least page->size. */

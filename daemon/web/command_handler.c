@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One page of a drive, read now for whoever asks, whatever the plan says. */
+#include <errno.h>
+#include <string.h>
+#include "daemon/web/handlers.h"
+#include "daemon/web/json.h"
+#include "lib/base/clock.h"
+
+/* Identify Controller and most log pages fit. */
+#define LOG_LENGTH	512u
+#define IDENTIFY_LENGTH 4096u
+#define NSID_ALL	0xffffffffu
+/* The broker's own patience with a drive is shorter. */
+#define COMMAND_WAIT_US (20 * EM_US_PER_SEC)
+
+static const struct em_page *table_of(const struct em_command *command)
+{
+	if (command->kind == EM_COMMAND_FEATURE || command->offset || command->specific)
+		return NULL;
+	return em_page_find_code(command->kind == EM_COMMAND_LOG, command->page);
+}
+
+static uint32_t usual_length(const struct em_command *command, const struct em_drive_snap *drive)
+{
+	const struct em_page *page = table_of(command);
+
+	if (command->kind == EM_COMMAND_FEATURE)
+		return 0;
+	if (command->kind == EM_COMMAND_IDENTIFY)
+		return IDENTIFY_LENGTH;
+	return page ? em_page_size(page, &drive->ctx) : LOG_LENGTH;
+}
+
+static void read_command(const struct em_call *call, const struct em_drive_snap *drive,
+			 struct em_command *ret)
+{
+	const struct em_arg *args = call->args;
+
+	ret->kind = (enum em_command_kind)args[EM_COMMAND_ARG_KIND].number;
+	ret->page = (uint8_t)args[EM_COMMAND_ARG_PAGE].number;
+	ret->specific = (uint8_t)args[EM_COMMAND_ARG_LSP].number;
+	ret->id = (uint16_t)args[EM_COMMAND_ARG_LSI].number;
+	ret->offset = args[EM_COMMAND_ARG_OFFSET].number;
+	ret->consume = args[EM_COMMAND_ARG_CONSUME].number;
+	ret->nsid = args[EM_COMMAND_ARG_NSID].given ? (uint32_t)args[EM_COMMAND_ARG_NSID].number
+		    : ret->kind == EM_COMMAND_LOG   ? NSID_ALL
+						    : 0;
+	ret->len = args[EM_COMMAND_ARG_LENGTH].given ? (uint32_t)args[EM_COMMAND_ARG_LENGTH].number
+						     : usual_length(ret, drive);
+}
+
+static json_t *hex_json(const struct em_blob *data)
+{
+	static const char digits[] = "0123456789abcdef";
+	json_t *text;
+	char *hex;
+
+	if (!data)
+		return json_null();
+	hex = malloc((size_t)data->len * 2 + 1);
+	if (!hex)
+		return NULL;
+	for (uint32_t i = 0; i < data->len; i++) {
+		hex[2 * i] = digits[data->data[i] >> 4];
+		hex[2 * i + 1] = digits[data->data[i] & 15];
+	}
+	text = json_stringn(hex, (size_t)data->len * 2);
+	free(hex);
+	return text;
+}
+
+/* A vendor's page means something on that vendor's drives only. */
+static bool is_known_of(const struct em_drive_snap *drive, const struct em_page *page)
+{
+	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
+		if (em_pages[i] == page)
+			return drive->pages[i].status != EM_READ_UNSUPPORTED;
+	return true;
+}
+
+static json_t *values_json(const struct em_drive_snap *drive, const struct em_command *command,
+			   const struct em_blob *data)
+{
+	const struct em_page *page = data ? table_of(command) : NULL;
+
+	if (!page || !is_known_of(drive, page) ||
+	    em_page_check(page, data->data, data->len) != EM_PAGE_VALID)
+		return json_null();
+	return em_json_values(page, data, &drive->ctx);
+}
+
+static json_t *answer_json(const struct em_drive_snap *drive, const struct em_order *order)
+{
+	const struct em_command *command = &order->command;
+	const struct em_command_answer *answer = &order->answer;
+	const struct em_blob *data = answer->read.data;
+
+	/* clang-format off */
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:i, s:o, s:I, s:o, s:i, s:o, s:o}",
+			 "drive", drive->id, "device", drive->device, "serial", drive->serial,
+			 "state", em_drive_state_name(drive->state),
+			 "kind", em_command_name(command->kind),
+			 "page", (int)command->page, "nsid", (json_int_t)command->nsid,
+			 "status", em_read_status_name(answer->read.status),
+			 "status_detail", em_json_status_detail(&answer->read),
+			 "nvme_status", (int)answer->read.nvme_status,
+			 "read_at", em_json_time(answer->read.read_us),
+			 "duration_us", (json_int_t)answer->duration_us,
+			 "result", answer->read.status == EM_READ_OK
+				? json_integer(answer->result) : json_null(),
+			 "length", data ? (int)data->len : 0, "data", hex_json(data),
+			 "values", values_json(drive, command, data));
+	/* clang-format on */
+}
+
+void em_handle_command(struct em_call *call, struct em_reply *reply)
+{
+	const struct em_drive_snap *drive = em_call_drive(call, reply);
+	struct em_order order = { .kind = EM_ORDER_COMMAND };
+
+	if (!drive)
+		return;
+	read_command(call, drive, &order.command);
+	if (!em_call_give(call, &order, drive, COMMAND_WAIT_US, reply))
+		return;
+	if (order.answer.not_allowed)
+		em_reply_problem(reply, call, 400, "%s",
+				 order.command.consume
+					 ? "ember-broker does not let such a command pass."
+					 : "ember-broker reads only pages that reading leaves as "
+					   "they are, with the numbers that fit them. consume=true "
+					   "(emberctl: --consume) reads any page.");
+	else
+		em_reply_json(reply, answer_json(drive, &order));
+	em_blob_unref(order.answer.read.data);
+}

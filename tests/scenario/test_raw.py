@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages that somebody has read now: the bytes against nvme-cli, what is let pass, and a drive that
+does not answer."""
+import subprocess
+import threading
+
+from harness import Host, HttpError
+
+SLOW = {"smart_interval": "1h", "identify_interval": "1h"}
+
+
+def begun(**more):
+    host = Host(poll=SLOW, **more)
+    host.wait(lambda: len(host.devices()) == 8, "eight drives")
+    for device in host.devices():
+        host.wait_read(device)
+    return host
+
+
+def ask(host, drive, **query):
+    words = "&".join(f"{key}={value}" for key, value in query.items())
+    return host.get(f"/v1/drives/{drive}/raw?{words}", method="POST")
+
+
+def refused_with(status, call):
+    try:
+        call()
+    except HttpError as error:
+        assert error.status == status, error
+        return error.body
+    raise AssertionError(f"expected {status}")
+
+
+def witness(host, *words):
+    result = subprocess.run(["nvme", *words, "--raw-binary"], env=host.env, capture_output=True,
+                            timeout=60, check=True)
+    return result.stdout
+
+
+def test_bytes_are_those_that_nvme_cli_reads():
+    host = begun()
+    for page, length in (0x03, 512), (0x06, 564), (0xca, 512):
+        answer = ask(host, "nvme0", kind="log", page=page)
+        assert bytes.fromhex(answer["data"]) == witness(
+            host, "get-log", "/dev/nvme0", f"--log-id={page}", f"--log-len={length}"), page
+        assert answer["length"] == length and answer["status"] == "ok", answer
+    answer = ask(host, "nvme0", kind="identify", page=1)
+    assert bytes.fromhex(answer["data"]) == witness(host, "id-ctrl", "/dev/nvme0")
+    assert answer["values"] == host.get("/v1/drives/nvme0/identify")["values"]
+    part = ask(host, "nvme0", kind="log", page=0xca, offset=504, length=8)
+    assert part["data"] == ask(host, "nvme0", kind="log", page=0xca)["data"][-16:]
+    assert part["values"] is None, "a part is not the page"
+
+
+def test_a_feature_has_its_value():
+    host = begun()
+    host.wait(lambda: ask(host, "nvme0", kind="feature", page=0x0b)["result"] & 0x1f == 0x1f,
+              "armed events")
+    answer = ask(host, "nvme0", kind="feature", page=0x0b)
+    assert answer["length"] == 0 and answer["values"] is None, answer
+
+
+def test_only_what_reading_leaves_as_it_is_unless_told():
+    host = begun()
+    before = host.counts("nvme0")["error_log_entries"]
+    text = refused_with(400, lambda: ask(host, "nvme0", kind="log", page=0xc3))
+    assert "consume=true" in str(text), text
+    assert host.counts("nvme0")["error_log_entries"] == before, "it was not sent"
+    answer = ask(host, "nvme0", kind="log", page=0xc3, consume="true")
+    assert answer["status"] == "refused" and answer["nvme_status"] & 0x7ff == 0x109, answer
+    assert answer["data"] is None and answer["status_detail"], answer
+    assert host.counts("nvme0")["error_log_entries"] == before + 1, "counted as ours"
+    assert host.drive("nvme0")["state"] == "ok"
+
+
+def test_the_policy_has_the_last_word():
+    host = begun(policy="[default]\narm = deny\n")
+    answer = ask(host, "nvme0", kind="log", page=0xc3, consume="true")
+    assert answer["status"] == "denied", answer
+    assert ask(host, "nvme0", kind="log", page=2)["status"] == "ok"
+
+
+def test_a_drive_that_does_not_answer_holds_up_nobody():
+    host = begun()
+    host.control("hang", "nvme1")
+    answers = []
+    thread = threading.Thread(
+        target=lambda: answers.append(ask(host, "nvme1", kind="log", page=2)))
+    thread.start()
+    host.wait(lambda: host.counts("nvme1")["outstanding"], "the command is out")
+    assert host.get("/v1/drives/nvme0/smart")["valid"]
+    assert host.get("/v1/drives/nvme0/history?field=temperature_celsius")["points"] is not None
+    thread.join(30)
+    assert answers and answers[0]["status"] in ("timeout", "stuck"), answers
+    host.control("resume", "nvme1")
+
+
+def test_the_verb():
+    host = begun()
+    text = host.emberctl("raw", "log", "nvme0", "0xca", "--hex").stdout
+    assert text.splitlines()[0].startswith("Log page CAh of nvme0"), text
+    assert "000000  " in text and "|" in text, text
+    assert "Endurance used" in host.emberctl("raw", "log", "nvme0", "2").stdout
+    path = host.path("page.bin")
+    host.emberctl("raw", "log", "nvme0", "0xca", "--out", path)
+    with open(path, "rb") as file:
+        assert file.read().hex() == ask(host, "nvme0", kind="log", page=0xca)["data"]
+    again = host.emberctl("raw", "log", "nvme0", "0xca", "--out", path, check=False)
+    assert again.returncode != 0 and "exists" in again.stderr, again
+    wrong = host.emberctl("raw", "log", "nvme0", "smart", check=False)
+    assert wrong.returncode == 2 and "number" in wrong.stderr, wrong
+    refused = host.emberctl("raw", "log", "nvme0", "0xc3", check=False)
+    assert refused.returncode != 0 and "--consume" in refused.stderr, refused
