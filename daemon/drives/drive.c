@@ -324,7 +324,9 @@ bool em_drive_has(struct em_drive *drive, const char *capability)
 {
 	struct em_page_task *task = task_named(drive, capability);
 
-	return task && is_given(task->read.status);
+	/* Before it is asked anew, what it gave to an earlier start counts. */
+	return task && (is_given(task->read.status) ||
+			(task->read.status == EM_READ_NEVER && task->read.read_us > 0));
 }
 
 void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uint64_t now_us)

@@ -187,7 +187,7 @@ void em_drive_sent(struct em_drive *drive, uint32_t request_id, uint64_t now_us)
 struct em_drive_news em_drive_reply(struct em_drive *drive, const struct em_ipc_reply *reply,
 				    uint64_t now_us, int64_t real_us);
 
-/* It has given what this name stands for (a page, the list of namespaces). */
+/* It gave what this name stands for (a page, a list of namespaces), now or to an earlier start. */
 bool em_drive_has(struct em_drive *drive, const char *capability);
 /* Sisters do have what they were thought to refuse: what was not asked for that reason is due. */
 void em_drive_ask_remembered(struct em_drive *drive, const char *capability, uint64_t now_us);

@@ -95,14 +95,10 @@ static void heard_drive(struct em_drives *drives, const struct em_ipc_drive *mes
 static void close_list(struct em_entry *entry)
 {
 	bool was_gone = em_drive_state_is_gone(entry->drive->state);
-	int64_t now = em_realtime_us();
 
-	em_drive_drop_untold(entry->drive, EM_WHY_GONE, now);
+	em_drive_drop_untold(entry->drive, EM_WHY_GONE, em_realtime_us());
 	if (!was_gone && em_drive_state_is_gone(entry->drive->state))
 		em_drives_log(entry->drive, LOG_WARNING, "removed", entry->drive->state_detail);
-	/* It went while we did not look. */
-	if (was_gone && entry->told && !em_drive_state_is_gone(entry->told->state))
-		entry->drive->state_since_us = now;
 	em_entry_settle(entry);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/drives/history.h"
+#include "lib/base/clock.h"
 #include "lib/base/le.h"
 
 /* Scaled numbers may pass 128 bits: then the exact digits are kept as text. */
@@ -174,6 +175,9 @@ struct em_drive *em_record_restore(const struct em_store_drive *stored)
 		drive->state = EM_STATE_RETIRED;
 		strcpy(drive->state_detail, "taken away on purpose");
 	} else {
+		/* One that was there until we ended has been removed since now, for all we know. */
+		if (em_record_state(stored) != EM_STATE_REMOVED)
+			drive->state_since_us = em_realtime_us();
 		drive->state = EM_STATE_REMOVED;
 		strcpy(drive->state_detail, "not seen since emberd was started");
 	}

@@ -167,6 +167,7 @@ static int prune_events(const struct em_retention *retention, sqlite3 *db, int64
 		return r;
 	sqlite3_bind_int64(statement, 1, newest - (int64_t)retention->events_keep_us);
 	sqlite3_bind_int64(statement, 2, EM_RETENTION_ROWS);
+	sqlite3_bind_int64(statement, 3, real_us);
 	r = em_sql_errno(sqlite3_step(statement));
 	return r < 0 ? r : sqlite3_changes(db) > 0;
 }

@@ -50,14 +50,15 @@ static int read_file(const char *path, struct em_buf *buf, char message[EM_TLS_M
 
 	em_buf_init(buf, FILE_MAX);
 	if (fd >= 0)
-		while ((n = read(fd, part, sizeof(part))) > 0)
+		while (!buf->err && (n = read(fd, part, sizeof(part))) > 0)
 			em_buf_add(buf, part, (size_t)n);
 	if (fd >= 0 && n < 0)
 		r = -errno;
-	if (n == 0)
+	if (n >= 0)
 		r = buf->err;
 	if (r < 0)
-		snprintf(message, EM_TLS_MESSAGE_SIZE, "%s cannot be read: %s", path, strerror(-r));
+		snprintf(message, EM_TLS_MESSAGE_SIZE, "%s cannot be read: %s", path,
+			 r == -E2BIG ? "it is too large" : strerror(-r));
 	return r;
 }
 
@@ -67,6 +68,23 @@ static int refuse(const struct em_tls *tls, int gnutls_error, char message[EM_TL
 	snprintf(message, EM_TLS_MESSAGE_SIZE, "certificate %s with key %s cannot be used: %s",
 		 tls->certificate_path, tls->key_path, gnutls_strerror(gnutls_error));
 	return gnutls_error == GNUTLS_E_MEMORY_ERROR ? -ENOMEM : -EINVAL;
+}
+
+/* First by itself: of a file that was cut, gnutls keeps what it began with when it takes both. */
+static int check_chain(const struct em_tls *tls, const struct em_buf *cert,
+		       char message[EM_TLS_MESSAGE_SIZE])
+{
+	gnutls_datum_t pem = { (unsigned char *)cert->data, (unsigned)cert->len };
+	gnutls_x509_crt_t *chain = NULL;
+	unsigned count = 0;
+	int r = gnutls_x509_crt_list_import2(&chain, &count, &pem, GNUTLS_X509_FMT_PEM, 0);
+
+	if (r < 0)
+		return refuse(tls, r, message);
+	for (unsigned i = 0; i < count; i++)
+		gnutls_x509_crt_deinit(chain[i]);
+	gnutls_free(chain);
+	return 0;
 }
 
 static int set_files(const struct em_tls *tls, struct em_tls_certificate *certificate,
@@ -116,6 +134,8 @@ static int load(const struct em_tls *tls, struct em_tls_certificate **ret,
 	r = read_file(tls->certificate_path, &cert, message);
 	if (r == 0) {
 		r = read_file(tls->key_path, &key, message);
+		if (r == 0)
+			r = check_chain(tls, &cert, message);
 		if (r == 0)
 			r = set_files(tls, certificate, &cert, &key, message);
 		em_buf_done(&key);

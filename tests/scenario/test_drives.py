@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives that are moved, shared, remote, refused, retired: cases R33, R35, R36 and what is learned."""
+import contextlib
+import datetime
 import json
 import os
 import signal
+import sqlite3
 import tempfile
+import time
 
 from harness import LONG, TOP, Host, HttpError
 
@@ -317,6 +321,25 @@ def test_r36_removed_drive_is_told_for_as_long_as_configured():
     assert state(host, "SNA") == "removed" and host.metric("ember_drive_up", serial="SNB") == "1"
     host.control("return", "nvme0")
     host.wait(lambda: host.metric("ember_drive_up", serial="SNA") == "1", "its return")
+
+
+def test_a_drive_that_is_lost_over_a_restart_is_told():
+    """It was well for longer than removed drives are told of: it is removed since now, not since then."""
+    host = Host(scenario=WORN, poll=FAST)
+    settle(host, "nvme0", "nvme1")
+    host.kill("emberd")
+    host.control("vanish", "nvme0")
+    with contextlib.closing(sqlite3.connect(host.path("state/ember.db"))) as db, db:
+        db.execute("UPDATE drive SET state_since_us = 1700000000000000")
+    begun = time.time()
+    for _ in range(2):
+        host.start_emberd()
+        host.wait(lambda: state(host, "SNB") == "ok", "the other one")
+        host.wait(lambda: "drive-removed" in kinds(all_events(host)), "the event")
+        assert host.metric("ember_drive_up", serial="SNA") == "0"
+        since = datetime.datetime.fromisoformat(host.drive("SNA")["state_since"]).timestamp()
+        assert begun - 1 <= since <= time.time() + 1, since
+        host.kill("emberd")
 
 
 def test_restart_of_emberd_makes_no_drive_well():

@@ -293,6 +293,24 @@ START_TEST(news_tell_what_may_be_remembered)
 }
 END_TEST
 
+START_TEST(what_an_earlier_start_was_given_counts_until_it_is_refused)
+{
+	uint8_t log[512] = { 0x01, [8] = 'F' };
+
+	ck_assert(!em_drive_has(drive, "firmware"));
+	em_drive_restore_page(drive, "firmware", 0, 1, log, sizeof(log));
+	ck_assert(em_drive_has(drive, "firmware"));
+	while (ask() && !(asked.op == EM_OP_GET_LOG && asked.page == 3)) {
+		if (asked.op == EM_OP_GET_LOG)
+			answer_log();
+		else
+			answer(EM_ANSWER_DONE, 0, whole_identify(), asked.len);
+	}
+	answer(EM_ANSWER_STATUS, 0x4109, NULL, 0);
+	ck_assert(!em_drive_has(drive, "firmware"));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -309,6 +327,7 @@ int main(void)
 		another_firmware_is_asked,
 		refresh_asks_everything_but_what_was_refused,
 		news_tell_what_may_be_remembered,
+		what_an_earlier_start_was_given_counts_until_it_is_refused,
 	};
 	TCase *tc = tcase_create("drive_plan");
 

@@ -202,11 +202,16 @@ START_TEST(the_newest_reading_is_found)
 }
 END_TEST
 
-static void add_event(int64_t id)
+static void add_event_at(int64_t id, int64_t at_us)
 {
-	const struct em_event event = { .id = id, .at_us = id, .kind = "broker" };
+	const struct em_event event = { .id = id, .at_us = at_us, .kind = "broker" };
 
 	ck_assert_int_eq(em_db_put_event(db, &event), 0);
+}
+
+static void add_event(int64_t id)
+{
+	add_event_at(id, id);
 }
 
 START_TEST(old_events_go_but_never_the_newest)
@@ -226,6 +231,22 @@ START_TEST(old_events_go_but_never_the_newest)
 	ck_assert_uint_eq(prune_all(NOW), 0);
 	prune_all(NOW + 3650 * DAY);
 	ck_assert_str_eq(outside_get(em_db_handle(db), "SELECT count(*) FROM event", buf), "1");
+}
+END_TEST
+
+START_TEST(events_go_though_their_ids_are_ahead_of_the_clock)
+{
+	int64_t future = NOW + 3650 * DAY, newest = 0;
+	char buf[128];
+
+	add_event(future); /* the clock stood years ahead, and is right again */
+	for (int day = 0; day < 40; day++)
+		add_event_at(future + 1 + day, NOW + day * DAY);
+	ck_assert_int_eq(em_retention_newest(em_db_handle(db), tables, 2, NOW + 39 * DAY, &newest),
+			 0);
+	ck_assert_int_eq(newest, NOW + 39 * DAY);
+	ck_assert_uint_eq(prune_all(NOW + 39 * DAY), 1);
+	ck_assert_str_eq(outside_get(em_db_handle(db), "SELECT count(*) FROM event", buf), "12");
 }
 END_TEST
 
@@ -275,6 +296,7 @@ int main(void)
 	tcase_add_test(tcase, a_step_is_small);
 	tcase_add_test(tcase, the_newest_reading_is_found);
 	tcase_add_test(tcase, old_events_go_but_never_the_newest);
+	tcase_add_test(tcase, events_go_though_their_ids_are_ahead_of_the_clock);
 	tcase_add_test(tcase, events_are_kept_for_ever_when_asked);
 	tcase_add_test(tcase, an_event_is_a_witness_of_the_clock);
 	return run_tests(tcase);

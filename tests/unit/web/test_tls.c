@@ -480,6 +480,8 @@ START_TEST(what_is_wrong_is_told)
 	ck_assert_msg(strstr(message, other) && strstr(message, "No such file"), "%s", message);
 	ck_assert_int_eq(em_tls_new(&tls, certificate, server.dir, message), -EISDIR);
 	ck_assert_msg(strstr(message, server.dir) != NULL, "%s", message);
+	/* What has no end is not read to it. */
+	ck_assert_int_eq(em_tls_new(&tls, "/dev/zero", key, message), -E2BIG);
 	/* A key that is not this certificate's. */
 	ck_assert_int_eq(rename(certificate, other), 0);
 	make_certificate("expired", expires);
@@ -489,6 +491,9 @@ START_TEST(what_is_wrong_is_told)
 	/* Expired is for clients to refuse. */
 	ck_assert_int_eq(em_tls_new(&tls, certificate, key, message), 0);
 	ck_assert_int_eq(em_tls_expires_us(tls), (int64_t)expires * 1000000);
+	/* One that is being written leaves nothing behind: LeakSanitizer looks. */
+	ck_assert_int_eq(truncate(certificate, 200), 0);
+	ck_assert_int_lt(em_tls_reload(tls, message), 0);
 	write_file(key, &rubbish);
 	ck_assert_int_lt(em_tls_reload(tls, message), 0);
 	tls = em_tls_free(tls);
