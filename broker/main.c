@@ -135,6 +135,8 @@ int main(int argc, char **argv)
 	if (r != 0)
 		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	em_log_init("ember-broker", options.log_level);
+	if (options.print_policy)
+		em_log_plain();
 	r = block_signals();
 	if (r >= 0) {
 		raise_descriptor_limit();

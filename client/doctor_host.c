@@ -192,7 +192,12 @@ static void no_place(struct em_doctor *doctor, const char *place, int err)
 {
 	const char *advice = "Run emberctl doctor as root.";
 
-	if (err == ENOENT && doctor->health)
+	if (err == ENOENT && doctor->health && doctor->config.known)
+		advice = "emberd was started with another place for it (--state-directory).";
+	else if (err == ENOENT && doctor->health && doctor->config_path)
+		advice = "emberd has another place for it. --config FILE needs the program emberd, "
+			 "which is not found here, to read it.";
+	else if (err == ENOENT && doctor->health)
 		advice = "emberd has another place for it. With --config FILE, its configuration, "
 			 "that one is looked at.";
 	else if (err == ENOENT)

@@ -165,7 +165,7 @@ static int curl_error(const struct em_http *http, CURLcode rc, const struct sink
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return -EINVAL;
 	case CURLE_COULDNT_RESOLVE_HOST:
-		return -EHOSTUNREACH;
+		return -EDESTADDRREQ;
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return -EKEYREJECTED;
 	case CURLE_SSL_CACERT_BADFILE:
@@ -388,6 +388,12 @@ void em_http_explain(const struct em_http *http, int err, char *buf, size_t size
 	case EKEYREJECTED:
 	case ENOKEY:
 		explain_certificate(http, err, buf, size);
+		return;
+	case EDESTADDRREQ:
+		snprintf(buf, size,
+			 "the host's name in %s is not known here. Look for a slip in it, or name "
+			 "its IP address.",
+			 at);
 		return;
 	case ETIMEDOUT:
 		snprintf(buf, size,

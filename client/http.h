@@ -10,11 +10,11 @@
  * Threads:  one caller. Blocking: at most target.timeout_ms per request; a stream as long as
  *           something comes at least every EM_HTTP_SILENCE_S.
  * Errors:   -ENOENT no socket file, -EACCES not allowed to connect, -ECONNREFUSED nobody listens,
- *           -ETIMEDOUT no answer in time, -EMSGSIZE the answer is too long, -EHOSTUNREACH the name
- *           or network failed, -EKEYREJECTED the certificate is not trusted, -ENOKEY the file of
- *           the trusted one cannot be used, -EPROTO no HTTP or no TLS came back, -EINVAL a bad
- *           URL, -ECANCELED the stream's reader wants no more, -ENOMEM.
- * Limits:   an answer has at most EM_HTTP_ANSWER_MAX bytes; a stream has no end.
+ *           -ETIMEDOUT no answer in time, -EMSGSIZE the answer is too long, -EDESTADDRREQ the
+ * host's name is not known, -EHOSTUNREACH the network failed, -EKEYREJECTED the certificate is not
+ * trusted, -ENOKEY the file of the trusted one cannot be used, -EPROTO no HTTP or no TLS came back,
+ * -EINVAL a bad URL, -ECANCELED the stream's reader wants no more, -ENOMEM. Limits:   an answer has
+ * at most EM_HTTP_ANSWER_MAX bytes; a stream has no end.
  */
 #include <stdbool.h>
 #include <stddef.h>

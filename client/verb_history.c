@@ -267,7 +267,7 @@ static enum em_exit get_points(struct em_client *client, struct em_doc *ret)
 			client, EM_EXIT_NOT_FOUND,
 			words.len > 0 ? "there is no field `%s`. Did you mean: %s?"
 				      : "there is no field `%s`. `emberctl --json show %s` has "
-					"them all.",
+					"those with a history, under smart.",
 			typed, words.len > 0 ? words.data : client->args[0]);
 	}
 	return em_client_complain(client, code, "%s", reason.text);

@@ -212,12 +212,21 @@ static int do_page(struct call *call)
 	return 0;
 }
 
+static int fail_value(struct call *call, int err)
+{
+	if (err != -ENOENT)
+		return fail(call, err, call->args[0]);
+	em_buf_addf(call->reply, "%s: there is no such value; sim/README.md names them all\n",
+		    call->args[0]);
+	return err;
+}
+
 static int do_set(struct call *call)
 {
 	int r = sim_value_set(call->host->drive, call->args[0], call->args[1]);
 
 	if (r < 0)
-		return fail(call, r, call->args[0]);
+		return fail_value(call, r);
 	if (!call->host->drive->gone)
 		return sim_tree_set_identity(call->srv->root, call->host->drive);
 	return 0;
@@ -265,7 +274,7 @@ static int do_rate(struct call *call)
 	else if (call->count != 2)
 		return fail(call, -EINVAL, "rate takes NAME AMOUNT/TIME [to LIMIT]");
 	r = sim_rate_set(call->host->drive, call->args[0], call->args[1], limit);
-	return r < 0 ? fail(call, r, call->args[0]) : 0;
+	return r < 0 ? fail_value(call, r) : 0;
 }
 
 /* NAME BIT, or PAGE BYTE.BIT */

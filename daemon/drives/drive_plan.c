@@ -343,6 +343,26 @@ static void ask_command(struct em_drive *drive, struct em_ipc_request *request)
 	drive->asked_len = request->len;
 }
 
+static bool ask_due(struct em_drive *drive, uint64_t now_us, int64_t real_us,
+		    struct em_ipc_request *request)
+{
+	uint64_t due = earliest(drive);
+
+	return due <= now_us && ask_planned(drive, due, real_us, request);
+}
+
+/*
+ * What is urgent and gets no answer would be asked for ever, and no page: whoever waits for a
+ * page of such a drive would never learn that it is not read.
+ */
+static bool ask_something(struct em_drive *drive, uint64_t now_us, int64_t real_us,
+			  struct em_ipc_request *request)
+{
+	if (drive->misses > 0 && ask_due(drive, now_us, real_us, request))
+		return true;
+	return ask_urgent(drive, real_us, request) || ask_due(drive, now_us, real_us, request);
+}
+
 bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 		   struct em_ipc_request *ret)
 {
@@ -357,12 +377,8 @@ bool em_drive_next(struct em_drive *drive, uint64_t now_us, int64_t real_us,
 	skip_needless(drive, now_us);
 	if (drive->ctx.known && drive->list.due_us <= now_us && !em_drive_has_list(drive))
 		plan_without_list(drive, now_us);
-	if (!ask_urgent(drive, real_us, &request)) {
-		uint64_t due = earliest(drive);
-
-		if (due > now_us || !ask_planned(drive, due, real_us, &request))
-			return false;
-	}
+	if (!ask_something(drive, now_us, real_us, &request))
+		return false;
 	drive->asked_len = request.len;
 	*ret = request;
 	return true;

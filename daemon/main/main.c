@@ -138,8 +138,10 @@ int main(int argc, char **argv)
 		fputs("Try 'emberd --help'.\n", stderr);
 		return 2;
 	case CHECK:
+		em_log_plain();
 		return em_daemon_check(&wanted) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	case PRINT:
+		em_log_plain();
 		return em_daemon_print(&wanted) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	case RUN:
 		break;

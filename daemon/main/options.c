@@ -363,7 +363,7 @@ static const char man_head[] =
 	"emberd does not start then; one that runs keeps the configuration that it has.\n"
 	".PP\n"
 	"A span of time is a number with a unit or several, such as 90s, 5min or 1h 30min\n"
-	"(units: ms, s, min, h, d).\n";
+	"(units: ms, s, min, h, d); without a unit it is seconds.\n";
 
 static const char man_tail[] = ".SH EXAMPLES\n"
 			       "Let Prometheus on another host read the metrics. In\n"

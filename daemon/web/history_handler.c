@@ -158,6 +158,18 @@ static int write_history(struct em_call *call, const struct em_drive_snap *drive
 	return buf->err;
 }
 
+static const char *pages_with_history(char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < EM_PAGE_COUNT && len < size; i++)
+		if (em_pages[i]->table)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len > 0 ? ", " : "",
+						em_pages[i]->key);
+	return buf;
+}
+
 void em_handle_history(struct em_call *call, struct em_reply *reply)
 {
 	const struct em_drive_snap *drive = em_call_drive(call, reply);
@@ -165,6 +177,7 @@ void em_handle_history(struct em_call *call, struct em_reply *reply)
 	const struct em_page *page;
 	const struct em_field *field;
 	struct em_buf buf;
+	char pages[64];
 	int r;
 
 	if (!drive)
@@ -174,10 +187,11 @@ void em_handle_history(struct em_call *call, struct em_reply *reply)
 		return;
 	}
 	if (em_history_find(key, &page, &field) < 0) {
-		em_reply_problem(reply, call, 400,
-				 "There is no history of a field \"%s\". The keys of the page "
-				 "documents name the fields; those that do not change have none.",
-				 key);
+		em_reply_problem(
+			reply, call, 400,
+			"There is no history of a field \"%s\". Values of these pages have "
+			"one: %s.",
+			key, pages_with_history(pages, sizeof(pages)));
 		return;
 	}
 	if (!call->context->store) {

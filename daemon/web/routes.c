@@ -123,7 +123,8 @@ static const struct em_param history_params[EM_HISTORY_PARAM_COUNT] = {
 				       "first ones after from; without from the newest ones." },
 	[EM_HISTORY_NSID] = { .name = "nsid", .type = EM_PARAM_UINT, .min = 0, .max = 0xfffffffe,
 			      .fallback = "0",
-			      .help = "The namespace, for values of a namespace; 0 otherwise." },
+			      .help = "The namespace, for values of a namespace; 0 otherwise. "
+				      "No value of a namespace has a history yet." },
 };
 
 #define CURSOR_PARAM                                                                               \

@@ -71,6 +71,12 @@ void em_log_init(const char *name, int max)
 		log_state.sink = isatty(STDERR_FILENO) ? SINK_PLAIN : SINK_PREFIXED;
 }
 
+void em_log_plain(void)
+{
+	if (log_state.sink == SINK_PREFIXED)
+		log_state.sink = SINK_PLAIN;
+}
+
 void em_log_set_level(int max)
 {
 	log_state.max = max;

@@ -40,6 +40,8 @@ const char *em_log_level_name(int level);
 
 /* name goes before each line on stderr and into SYSLOG_IDENTIFIER. max is LOG_ERR..LOG_DEBUG. */
 void em_log_init(const char *name, int max);
+/* After em_log_init(), for an answer to whoever typed a command: no <N>, in a pipe neither. */
+void em_log_plain(void);
 /* From any thread. */
 void em_log_set_level(int max);
 void em_log(int priority, const struct em_log_fields *fields, const char *format, ...)

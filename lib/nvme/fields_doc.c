@@ -98,6 +98,24 @@ static void print_group(const struct em_group *group)
 	print_table(group->fields, group->field_count, group->extra);
 }
 
+static void print_history(const struct em_page *page)
+{
+	const char *sep = ", except ";
+
+	if (!page->table) {
+		printf("\nNo history.\n");
+		return;
+	}
+	printf("\nWith a history, in the table `%s`", page->table);
+	for (unsigned i = 0; i < page->field_count; i++) {
+		if (!(page->fields[i].flags & EM_NO_HISTORY))
+			continue;
+		printf("%s`%s`", sep, page->fields[i].key);
+		sep = ", ";
+	}
+	printf(".\n");
+}
+
 static void print_page(const struct em_page *page)
 {
 	printf("\n## %s: `%s`\n\n%s, %u", page->title, page->key, page->ref, page->size);
@@ -105,6 +123,7 @@ static void print_page(const struct em_page *page)
 		printf(" to %u", page->max_size);
 	printf(" bytes. All bytes FFh: no reading. All bytes 00h: %s.\n",
 	       page->flags & EM_ZERO_NO_READING ? "no reading" : "a valid \"none\"");
+	print_history(page);
 	if (page->field_count)
 		print_table(page->fields, page->field_count, NULL);
 	for (unsigned i = 0; i < page->group_count; i++)

@@ -61,9 +61,9 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 
 static int failure_of(uint8_t what)
 {
-	static const int failures[] = { EACCES,	      ECONNREFUSED, ETIMEDOUT, EMSGSIZE,
-					EHOSTUNREACH, EKEYREJECTED, ENOKEY,    EPROTO,
-					EINVAL,	      ENOMEM,	    ENOENT };
+	static const int failures[] = { EACCES,	      ECONNREFUSED, ETIMEDOUT,	  EMSGSIZE,
+					EHOSTUNREACH, EDESTADDRREQ, EKEYREJECTED, ENOKEY,
+					EPROTO,	      EINVAL,	    ENOMEM,	  ENOENT };
 
 	return -failures[(what - FAILURE) % EM_COUNT(failures)];
 }

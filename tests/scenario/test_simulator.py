@@ -684,12 +684,15 @@ def test_control_errors():
                       ["page", "nvme0", "smart", "/nowhere"],
                       ["flip", "nvme0", "smart", "512.0"], ["flip", "nvme0", "percentage_used", "8"],
                       ["flip", "nvme0", "nothing", "1"], ["rate", "nvme0", "ver", "1"],
+                      ["rate", "nvme0", "nothing", "1/s"],
                       ["rate", "nvme0", "ver", "1/s", "to"], ["detach", "nvme0", "3"],
                       ["attach", "nvme0", "1", "4096"], ["attach", "nvme0", "0", "4096"],
                       ["error", "nvme0", "0x8000"], ["speed", "0"],
                       ["return", "nvme0"], ["wait", "nvme0", "commands>=1", "10ms"]):
             done = host.control(*words, check=False)
             assert done.returncode == 1 and done.stderr, (words, done)
+            if "nothing" in words and words[0] != "flip":
+                assert "no such value" in done.stderr, (words, done)
 
 
 def test_exit_status_and_signals():

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "tests/unit/runner.h"
 
 static int level = LOG_INFO;
+static bool plain;
 
 /* What em_log() writes to stderr with this message, which may hold anything. */
 static const char *logged(int priority, const char *message)
@@ -25,6 +27,8 @@ static const char *logged(int priority, const char *message)
 	dup2(pipefd[1], STDERR_FILENO);
 	em_log_init("ember-test", LOG_INFO);
 	em_log_set_level(level);
+	if (plain)
+		em_log_plain();
 	em_log(priority, &(struct em_log_fields){ .device = "nvme0" }, "%s", message);
 	n = read(pipefd[0], text, sizeof(text) - 1);
 	dup2(saved, STDERR_FILENO);
@@ -39,6 +43,15 @@ START_TEST(a_line_has_its_priority_and_name)
 {
 	unsetenv("JOURNAL_STREAM");
 	ck_assert_str_eq(logged(LOG_WARNING, "hello"), "<4>ember-test: hello\n");
+}
+END_TEST
+
+START_TEST(an_answer_to_a_command_has_no_priority)
+{
+	unsetenv("JOURNAL_STREAM");
+	plain = true;
+	ck_assert_str_eq(logged(LOG_ERR, "hello"), "ember-test: hello\n");
+	plain = false;
 }
 END_TEST
 
@@ -107,6 +120,7 @@ int main(void)
 	TCase *tcase = tcase_create("log");
 
 	tcase_add_test(tcase, a_line_has_its_priority_and_name);
+	tcase_add_test(tcase, an_answer_to_a_command_has_no_priority);
 	tcase_add_test(tcase, another_journal_stream_does_not_count);
 	tcase_add_test(tcase, lines_above_the_level_are_left_out);
 	tcase_add_test(tcase, one_message_stays_one_line);

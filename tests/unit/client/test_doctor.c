@@ -82,6 +82,14 @@ START_TEST(the_driver_and_its_controllers)
 }
 END_TEST
 
+static void expect_advice_on_disk(const char *words)
+{
+	em_doctor_disk(&doctor);
+	ck_assert_uint_eq(doctor.report.count, 1);
+	ck_assert_ptr_nonnull(strstr(doctor.report.findings[0].advice, words));
+	em_report_done(&doctor.report);
+}
+
 START_TEST(space_is_judged_by_what_is_left)
 {
 	em_doctor_space(&doctor.report, "/x", 15 * MIB, 1000 * MIB);
@@ -94,6 +102,13 @@ START_TEST(space_is_judged_by_what_is_left)
 	expect(EM_CHECK_DISK, EM_RESULT_OK, "2048 MiB left");
 	em_doctor_disk(&doctor);
 	expect(EM_CHECK_DISK, EM_RESULT_WARN, "/state, for the history");
+	doctor.health = json_object();
+	expect_advice_on_disk("With --config FILE");
+	doctor.config_path = "/e.conf";
+	expect_advice_on_disk("needs the program emberd");
+	doctor.config.known = true;
+	expect_advice_on_disk("started with another place");
+	json_decref(doctor.health);
 }
 END_TEST
 

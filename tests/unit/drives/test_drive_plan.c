@@ -274,6 +274,28 @@ START_TEST(refresh_asks_everything_but_what_was_refused)
 }
 END_TEST
 
+/* Arming goes first, but not for ever: a refresh has to end for a drive that does not answer. */
+START_TEST(what_is_urgent_and_unanswered_lets_pages_have_their_turn)
+{
+	turn();
+	drive->arm = true;
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ARM_EVENTS);
+	answer(EM_ANSWER_TIMEOUT, 0, NULL, 0);
+	em_drive_refresh(drive, false, now);
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_IDENTIFY);
+	answer(EM_ANSWER_DONE, 0, whole_identify(), 4096);
+	ck_assert(ask());
+	ck_assert_int_eq(asked.op, EM_OP_ARM_EVENTS);
+	answer(EM_ANSWER_TIMEOUT, 0, NULL, 0);
+	turn();
+	now += 5 * SECOND;
+	turn();
+	ck_assert_uint_eq(armings, 1);
+}
+END_TEST
+
 START_TEST(news_tell_what_may_be_remembered)
 {
 	struct em_drive_news news;
@@ -326,6 +348,7 @@ int main(void)
 		own_refusal_stands,
 		another_firmware_is_asked,
 		refresh_asks_everything_but_what_was_refused,
+		what_is_urgent_and_unanswered_lets_pages_have_their_turn,
 		news_tell_what_may_be_remembered,
 		what_an_earlier_start_was_given_counts_until_it_is_refused,
 	};

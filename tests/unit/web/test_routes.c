@@ -137,6 +137,7 @@ START_TEST(parameters_are_checked)
 		{ "?field=Temp", "lower-case" },
 		{ "?field=no_such_field", "no history of a field" },
 		{ "?field=serial", "no history of a field" },
+		{ "?field=active_slot", "Values of these pages have one: smart, sanitize." },
 		{ "?field=percentage_used&x=1", "no parameter \"x\"" },
 		{ "?field=percentage_used&field=percentage_used", "more than once" },
 		{ "?field=percentage_used&limit=-1", "from 1 to 100000" },
