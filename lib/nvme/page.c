@@ -17,6 +17,7 @@ const struct em_page *const em_pages[EM_PAGE_COUNT] = {
 	[EM_PAGE_EFFECTS] = &em_page_effects,
 	[EM_PAGE_SANITIZE] = &em_page_sanitize,
 	[EM_PAGE_MEMBLAZE] = &em_page_memblaze,
+	[EM_PAGE_SECURITY] = &em_page_security,
 	[EM_PAGE_IDENTIFY_NS] = &em_page_identify_ns,
 };
 
