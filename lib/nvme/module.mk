@@ -3,6 +3,8 @@ noinst_LIBRARIES += lib/nvme/libember-nvme.a
 lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/capacitor.c \
 	lib/nvme/capacitor.h \
+	lib/nvme/crypto_erase.c \
+	lib/nvme/crypto_erase.h \
 	lib/nvme/effects.c \
 	lib/nvme/error_log.c \
 	lib/nvme/field.c \
