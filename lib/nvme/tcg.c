@@ -155,7 +155,10 @@ static bool was_seen(const uint16_t *seen, unsigned count, uint16_t code)
 	return false;
 }
 
-/* Reads the descriptor at *at and moves on; false: it does not fit before end. */
+/*
+ * Reads the descriptor at *at and moves on; false: it does not fit before end, or has no code:
+ * bytes that did not come are zero.
+ */
 static bool next(const uint8_t *data, size_t end, size_t *at, struct em_tcg_feature *ret)
 {
 	const uint8_t *d = data + *at;
@@ -167,7 +170,7 @@ static bool next(const uint8_t *data, size_t end, size_t *at, struct em_tcg_feat
 					.len = d[3],
 					.at = (uint16_t)(*at + DESCRIPTOR_BYTES) };
 	*at += DESCRIPTOR_BYTES + d[3];
-	return true;
+	return ret->code != 0;
 }
 
 /* True when every descriptor before end was read. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/nvme/crypto_erase.h"
 #include "lib/nvme/page.h"
 #include "lib/nvme/tcg.h"
 #include "tests/unit/runner.h"
@@ -221,10 +222,14 @@ START_TEST(what_was_not_seen_is_not_told_to_be_missing)
 		decode();
 		ck_assert(!tcg.complete && !tcg.has_ssc && !tcg.locked.known);
 	}
-	set_length(used - 4 + 3); /* three bytes more are no descriptor */
-	decode();
-	check_value(tcg.locked, 1);
-	ck_assert(!tcg.complete && !tcg.has_ssc);
+	/* Three bytes more are no descriptor; zeros are none either, they are what did not come. */
+	for (unsigned more = 3; more < 300; more += 99) {
+		set_length(used - 4 + more);
+		decode();
+		check_value(tcg.locked, 1);
+		ck_assert(!tcg.complete && !tcg.has_ssc);
+		ck_assert_uint_eq(tcg.unknown_count, 0);
+	}
 }
 END_TEST
 
@@ -283,6 +288,73 @@ START_TEST(any_bytes_are_decoded)
 }
 END_TEST
 
+/* OACS at 256, SANICAP at 328, FNA at 524 of Identify Controller. */
+static struct em_crypto_erase judge(uint8_t oacs, uint8_t fna, uint8_t sanicap,
+				    const struct em_tcg *discovery)
+{
+	static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(1, 4) };
+	static uint8_t identify[4096];
+
+	memset(identify, 0, sizeof(identify));
+	memcpy(identify + 4, "SN", 2);
+	identify[256] = oacs;
+	identify[328] = sanicap;
+	identify[524] = fna;
+	return em_crypto_erase_judge(identify, sizeof(identify), &ctx, discovery);
+}
+
+START_TEST(crypto_erase_of_one_namespace)
+{
+	static const struct {
+		uint8_t oacs, fna;
+		bool alone;
+		const char *reason;
+	} expected[] = {
+		{ 0, 0x04, false, "no_format" },	  { 2, 0, false, "no_crypto_erase" },
+		{ 2, 0x03, false, "no_crypto_erase" },	  { 2, 0x04, true, "announced" },
+		{ 2, 0x05, false, "format_affects_all" }, { 2, 0x06, false, "erase_affects_all" },
+		{ 2, 0x07, false, "erase_affects_all" },
+	};
+
+	for (unsigned i = 0; i < EM_COUNT(expected); i++) {
+		struct em_crypto_erase erase = judge(expected[i].oacs, expected[i].fna, 2, NULL);
+
+		check_value(erase.alone, expected[i].alone);
+		ck_assert_str_eq(em_erase_reason_name(erase.reason), expected[i].reason);
+		check_value(erase.by_format, expected[i].oacs && expected[i].fna & 4);
+		check_value(erase.format_affects_all, expected[i].fna & 1);
+		check_value(erase.erase_affects_all, expected[i].fna >> 1 & 1);
+		check_value(erase.by_sanitize, 0);
+	}
+	check_value(judge(2, 4, 1, NULL).by_sanitize, 1);
+}
+END_TEST
+
+START_TEST(keys_are_a_proof_and_no_more)
+{
+	PUT(0x0403, 1, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 9);
+	decode();
+	ck_assert_int_eq(judge(2, 4, 0, &tcg).reason, EM_ERASE_KEYS);
+	check_value(judge(2, 4, 0, &tcg).alone, 1);
+	ck_assert_int_eq(judge(2, 6, 0, &tcg).reason, EM_ERASE_ERASE_ALL);
+	check_value(judge(2, 6, 0, &tcg).alone, 0);
+	setup();
+	PUT(0x0403, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9);
+	decode();
+	ck_assert_int_eq(judge(2, 4, 0, &tcg).reason, EM_ERASE_ANNOUNCED);
+}
+END_TEST
+
+START_TEST(without_identify_nothing_is_known_of_erasing)
+{
+	static const struct em_nvme_ctx unknown;
+	struct em_crypto_erase erase = em_crypto_erase_judge(NULL, 0, &unknown, NULL);
+
+	ck_assert(!erase.alone.known && !erase.by_format.known && !erase.by_sanitize.known);
+	ck_assert_str_eq(em_erase_reason_name(erase.reason), "unknown");
+}
+END_TEST
+
 START_TEST(the_page_is_asked_as_others_ask_it)
 {
 	static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(1, 4) };
@@ -311,6 +383,9 @@ int main(void)
 	tcase_add_test(tcase, a_feature_that_runs_over_the_end_ends_the_list);
 	tcase_add_test(tcase, more_features_than_any_drive_has);
 	tcase_add_test(tcase, any_bytes_are_decoded);
+	tcase_add_test(tcase, crypto_erase_of_one_namespace);
+	tcase_add_test(tcase, keys_are_a_proof_and_no_more);
+	tcase_add_test(tcase, without_identify_nothing_is_known_of_erasing);
 	tcase_add_test(tcase, the_page_is_asked_as_others_ask_it);
 	return run_tests(tcase);
 }
