@@ -129,7 +129,12 @@ static void add_type(struct em_buf *buf, const json_t *schema)
 		return;
 	}
 	json_array_foreach(names, i, one)
-		em_buf_addf(buf, "%s`%s`", i ? ", " : "", json_string_value(one));
+	{
+		if (json_is_null(one))
+			em_buf_adds(buf, " or null");
+		else
+			em_buf_addf(buf, "%s`%s`", i ? ", " : "", json_string_value(one));
+	}
 	if (names)
 		return;
 	if (json_is_string(type))
