@@ -188,6 +188,20 @@ def test_a_refusal_is_asked_for_once():
         host.start_emberd()
 
 
+def test_the_last_answer_outlives_emberd():
+    host = begun()
+    before = security(host, "nvme1")
+    host.kill("emberd")
+    host.kill("broker")
+    host.start_emberd()
+    after = host.wait(lambda: [d for d in host.get("/v1/drives")["drives"] if d["serial"] == "OPAL"],
+                      "the drive from the database")
+    document = host.get(f"/v1/drives/{after[0]['id']}/security")
+    assert document["valid"] and document["locked"] is True, document
+    assert document["read_at"] >= before["read_at"] and document["age_seconds"] >= 0, document
+    assert host.metric("ember_security_locked", serial="OPAL") is None, "of a drive that is not watched"
+
+
 def test_answers_that_end_early():
     host = begun()
     security(host, "nvme1")
