@@ -98,16 +98,10 @@ bool em_drive_must_have(enum em_page_id page)
 	return page == EM_PAGE_IDENTIFY_CTRL || page == EM_PAGE_SMART;
 }
 
-/* The effects log tells whether the drive has the command that the page is asked with. */
-static bool depends_on_effects(enum em_page_id page)
+/* The effects log is not about to be read. Pages behind it in the list come after it anyway. */
+static bool effects_are_settled(const struct em_drive *drive)
 {
-	return page == EM_PAGE_SELFTEST || page == EM_PAGE_SECURITY;
-}
-
-/* The effects log is not about to be read. */
-static bool effects_are_settled(const struct em_drive *drive, enum em_page_id page)
-{
-	return drive->pages[EM_PAGE_EFFECTS].due_us > drive->pages[page].due_us ||
+	return drive->pages[EM_PAGE_EFFECTS].due_us > drive->pages[EM_PAGE_SELFTEST].due_us ||
 	       !em_drive_announces(drive, EM_PAGE_EFFECTS);
 }
 
@@ -117,7 +111,7 @@ static bool effects_are_settled(const struct em_drive *drive, enum em_page_id pa
  */
 static bool askable(const struct em_drive *drive, enum em_page_id page)
 {
-	if (depends_on_effects(page) && !effects_are_settled(drive, page))
+	if (page == EM_PAGE_SELFTEST && !effects_are_settled(drive))
 		return false;
 	return drive->ctx.known || em_drive_must_have(page);
 }
