@@ -116,6 +116,18 @@ static const struct fid {
 	{ 0xe1, NSID_NONE, 0 },			/* Memblaze, high latency threshold (older) */
 };
 
+/*
+ * Security protocols: what a drive tells of itself to anybody. All else under protocol 1 and above
+ * belongs to a session, and reading it would take the answer away from whoever holds that session.
+ */
+static const struct secp {
+	uint8_t secp;
+	uint16_t spsp;
+} security_pages[] = {
+	{ 0x00, 0x0000 }, /* the protocols that the drive has */
+	{ 0x01, 0x0001 }, /* TCG level-0 discovery */
+};
+
 #define SELECT_MAX 3 /* current, default, saved, supported capabilities */
 
 const char *em_check_identify(const struct em_ipc_request *request)
@@ -212,6 +224,19 @@ const char *em_check_get_feature_any(const struct em_ipc_request *request)
 	if (request->len > EM_IDENTIFY_SIZE || request->len % 4)
 		return "the length must be whole dwords, at most 4096 bytes";
 	return NULL;
+}
+
+const char *em_check_security_receive(const struct em_ipc_request *request)
+{
+	if (request->len == 0 || request->len % 4 || request->len > EM_SECURITY_SIZE_MAX)
+		return "the length must be whole dwords, at most 4096 bytes";
+	if (request->offset || request->lsp || request->arg)
+		return "Security Receive takes neither offset nor arguments";
+	for (size_t i = 0; i < EM_COUNT(security_pages); i++)
+		if (security_pages[i].secp == request->page &&
+		    security_pages[i].spsp == request->lsi)
+			return check_nsid(NSID_NONE, request->nsid);
+	return "this security protocol is not on the list";
 }
 
 const char *em_check_acknowledge(const struct em_ipc_request *request)

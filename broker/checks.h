@@ -14,13 +14,14 @@
  */
 #include "lib/ipc/proto.h"
 
-#define EM_NSID_ALL	 0xffffffffu
-#define EM_LID_ERROR	 0x01
-#define EM_LID_SMART	 0x02
-#define EM_FID_EVENTS	 0x0b
-#define EM_EVENTS_SMART	 0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
-#define EM_IDENTIFY_SIZE 4096u
-#define EM_LSP_MAX	 0x7fu
+#define EM_NSID_ALL	     0xffffffffu
+#define EM_LID_ERROR	     0x01
+#define EM_LID_SMART	     0x02
+#define EM_FID_EVENTS	     0x0b
+#define EM_EVENTS_SMART	     0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
+#define EM_IDENTIFY_SIZE     4096u
+#define EM_SECURITY_SIZE_MAX 4096u
+#define EM_LSP_MAX	     0x7fu
 
 const char *em_check_identify(const struct em_ipc_request *request);
 const char *em_check_get_log(const struct em_ipc_request *request);
@@ -28,5 +29,7 @@ const char *em_check_get_feature(const struct em_ipc_request *request);
 const char *em_check_identify_any(const struct em_ipc_request *request);
 const char *em_check_get_log_any(const struct em_ipc_request *request);
 const char *em_check_get_feature_any(const struct em_ipc_request *request);
+/* The list of security protocols and TCG level-0 discovery, and nothing that opens a session. */
+const char *em_check_security_receive(const struct em_ipc_request *request);
 const char *em_check_acknowledge(const struct em_ipc_request *request);
 const char *em_check_arm(const struct em_ipc_request *request);

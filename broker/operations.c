@@ -89,6 +89,22 @@ static void get_feature(int fd, const struct em_ipc_request *request, uint32_t t
 	em_execute(fd, &cmd, ret);
 }
 
+/* NVMe Base 2.0, Security Receive: protocol and its own field in dword 10, length in dword 11. */
+static void security_receive(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+			     uint8_t *data, struct em_outcome *ret)
+{
+	struct nvme_passthru_cmd cmd = {
+		.opcode = nvme_admin_security_recv,
+		.addr = (uintptr_t)data,
+		.data_len = request->len,
+		.cdw10 = (uint32_t)request->page << 24 | (uint32_t)request->lsi << 8,
+		.cdw11 = request->len,
+		.timeout_ms = timeout_ms,
+	};
+
+	em_execute(fd, &cmd, ret);
+}
+
 /* The kernel has bits of its own in there: read, add ours, write back. */
 static void arm_events(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
 		       uint8_t *data, struct em_outcome *ret)
@@ -132,6 +148,7 @@ static const struct em_operation operations[EM_OP_COUNT] = {
 	[EM_OP_NAMESPACE_DELETE] = { 0, NULL, NULL },
 	[EM_OP_FORMAT] = { 0, NULL, NULL },
 	[EM_OP_SANITIZE] = { 0, NULL, NULL },
+	[EM_OP_SECURITY_RECEIVE] = { 0, em_check_security_receive, security_receive },
 };
 
 const struct em_operation *em_operation_find(enum em_op op)

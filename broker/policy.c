@@ -36,7 +36,7 @@ static const int built_in[EM_CLASS_COUNT] = {
 };
 
 static const char *const class_help[EM_CLASS_COUNT] = {
-	[EM_CLASS_READ] = "Identify, log pages and features: what reading does not change.",
+	[EM_CLASS_READ] = "Identify, logs, features, lock state: what reading does not change.",
 	[EM_CLASS_ARM] = "Asynchronous events: switch on, acknowledge.",
 	[EM_CLASS_TEST] = "Device self-tests.",
 	[EM_CLASS_PROVISION] = "Namespaces: create, attach, detach.",

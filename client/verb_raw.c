@@ -157,7 +157,8 @@ static const struct em_page *table_of(const json_t *answer, const char *kind)
 
 	if (!json_is_object(values) || !em_json_number(answer, "page", &number))
 		return NULL;
-	return em_page_find_code(!strcmp(kind, "log"), (uint8_t)number);
+	return em_page_find_code(!strcmp(kind, "log") ? EM_BY_LOG : EM_BY_IDENTIFY,
+				 (uint8_t)number);
 }
 
 static void put_head(struct em_client *client, const json_t *answer, const char *kind)

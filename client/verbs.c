@@ -275,6 +275,20 @@ const struct em_verb em_verbs[] = {
 		.run = em_verb_capacitor,
 	},
 	{
+		.name = "security",
+		.section = EM_SECTION_LOOK,
+		.args = drive_args,
+		.options = no_options,
+		.summary = "show whether a drive is locked, and how it encrypts and erases",
+		.help = "Prints what a drive tells anybody of its locking and encryption (TCG "
+			"level-0 discovery), whether its keys can be changed by Format or "
+			"Sanitize, "
+			"and for each namespace whether it can be erased by itself that way. "
+			"Nothing is unlocked, and no password is asked for.",
+		.example = "emberctl security nvme0",
+		.run = em_verb_security,
+	},
+	{
 		.name = "memblaze",
 		.section = EM_SECTION_LOOK,
 		.args = drive_args,

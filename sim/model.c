@@ -19,6 +19,7 @@ static const size_t page_sizes[SIM_PAGE_COUNT] = {
 	[SIM_PAGE_IDENTIFY] = 4096, [SIM_PAGE_NAMESPACE] = 4096, [SIM_PAGE_ERROR] = 16384,
 	[SIM_PAGE_SMART] = 512,	    [SIM_PAGE_FIRMWARE] = 512,	 [SIM_PAGE_EFFECTS] = 4096,
 	[SIM_PAGE_SELFTEST] = 564,  [SIM_PAGE_SANITIZE] = 512,	 [SIM_PAGE_VENDOR] = 512,
+	[SIM_PAGE_SECURITY] = 2048,
 };
 
 size_t sim_page_size(enum sim_page page)
@@ -169,6 +170,8 @@ int32_t sim_model_page_of(const struct sim_passthru *cmd)
 	case SIM_OP_GET_FEATURES:
 	case SIM_OP_SET_FEATURES:
 		return (int32_t)(cmd->cdw10 & 0xff);
+	case SIM_OP_SECURITY_RECEIVE:
+		return (int32_t)(cmd->cdw10 >> 24);
 	default:
 		return -1;
 	}
@@ -265,6 +268,8 @@ static uint16_t dispatch(struct sim_drive *drive, struct sim_exec *x)
 		return sim_model_get_feature(drive, x);
 	case SIM_OP_SELF_TEST:
 		return sim_model_self_test(drive, x);
+	case SIM_OP_SECURITY_RECEIVE:
+		return sim_model_security_receive(drive, x);
 	default:
 		return SIM_ST_OPCODE;
 	}

@@ -42,6 +42,7 @@ enum sim_opcode {
 	SIM_OP_SET_FEATURES = 0x09,
 	SIM_OP_GET_FEATURES = 0x0a,
 	SIM_OP_SELF_TEST = 0x14,
+	SIM_OP_SECURITY_RECEIVE = 0x82,
 };
 
 #define SIM_FEATURE_TEMP_THRESHOLD 0x04
@@ -57,6 +58,7 @@ enum sim_page {
 	SIM_PAGE_SELFTEST,  /* 564 */
 	SIM_PAGE_SANITIZE,  /* 512 */
 	SIM_PAGE_VENDOR,    /* log CAh, 512 */
+	SIM_PAGE_SECURITY,  /* TCG level-0 discovery, 2048 */
 	SIM_PAGE_COUNT,
 };
 
@@ -71,7 +73,7 @@ struct sim_namespace {
 /* A command that the drive refuses (status), or answers with only `bytes` bytes of data. */
 struct sim_rule {
 	uint8_t opcode;
-	int32_t page; /* LID, CNS or FID; -1: any */
+	int32_t page; /* LID, CNS, FID or security protocol; -1: any */
 	uint16_t status;
 	int32_t bytes; /* -1: all */
 };
@@ -202,7 +204,7 @@ uint16_t sim_model_execute(struct sim_drive *drive, struct sim_exec *x);
 void sim_model_start(struct sim_drive *drive);
 /* Raises the events for bits that became set in critical_warning. */
 void sim_model_warning_changed(struct sim_drive *drive, uint8_t before, uint8_t after);
-/* The LID, CNS or FID of a command; -1 when its opcode has none. */
+/* The LID, CNS, FID or security protocol of a command; -1 when its opcode has none. */
 int32_t sim_model_page_of(const struct sim_passthru *cmd);
 void sim_model_count(struct sim_drive *drive, const struct sim_passthru *cmd);
 
@@ -210,6 +212,7 @@ uint16_t sim_model_identify(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_get_feature(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_set_feature(struct sim_drive *drive, struct sim_exec *x);
+uint16_t sim_model_security_receive(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_self_test(struct sim_drive *drive, struct sim_exec *x);
 /* Into the caller's buffer: part of a page, with the flips of that page. */
 void sim_model_copy(const struct sim_drive *drive, struct sim_exec *x, enum sim_page page,
@@ -227,6 +230,10 @@ void sim_product_settle(struct sim_drive *drive);
 
 /* Log CAh in a layout (0, 2 or 3) into 512 bytes of zero. */
 void sim_memblaze_lay_out(uint8_t *page, unsigned layout);
+/* TCG level-0 discovery of an Opal 2 drive into 2048 bytes of zero; unlocked. */
+void sim_security_lay_out(uint8_t *page, bool namespace_keys);
+/* Locking enabled and locked, or neither. -ENOENT: the drive tells nothing of locking. */
+int sim_security_lock(struct sim_drive *drive, bool locked);
 /* Changes one value by name ("ver", "temperature_celsius"). -ENOENT, -EINVAL, -ERANGE. */
 int sim_value_set(struct sim_drive *drive, const char *name, const char *text);
 const struct sim_value *sim_value_find(const char *name); /* NULL */

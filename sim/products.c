@@ -24,15 +24,16 @@ struct family {
 	uint8_t frmw, lpa, mtfa;	/* mtfa in 100 ms */
 	uint16_t wctemp, cctemp, power; /* kelvin; 0.01 W */
 	uint32_t sanicap;
-	uint8_t type;	   /* CNTRLTYPE; 0: 1 (I/O) */
-	bool no_health;	   /* log 02h is all zero */
-	bool has_memblaze; /* log CAh */
+	uint8_t type;	     /* CNTRLTYPE; 0: 1 (I/O) */
+	bool no_health;	     /* log 02h is all zero */
+	bool has_memblaze;   /* log CAh */
+	bool namespace_keys; /* a key for each namespace: tells so in its discovery */
 	uint8_t memblaze_layout;
 };
 
-/* Format, firmware, namespace management, self-test; and MI send and receive. */
-#define PBLAZE_OACS    0x001e
-#define PBLAZE_OACS_MI 0x005e
+/* Format, firmware, namespace management, self-test; and MI and security, send and receive. */
+#define PBLAZE_OACS	   0x001e
+#define PBLAZE_OACS_MI_TCG 0x005f
 /* DSM, write zeroes, select, reservations, timestamp. */
 #define PBLAZE_ONCS 0x007c
 /* Notices that Linux asks for: namespaces changed, firmware activation. */
@@ -68,7 +69,7 @@ static const struct family pblaze6 = {
 	.version = 0x00010400,
 	.namespaces = 32,
 	.oaes = NOTICES,
-	.oacs = PBLAZE_OACS_MI,
+	.oacs = PBLAZE_OACS_MI_TCG,
 	.oncs = PBLAZE_ONCS,
 	.frmw = 0x16,
 	.lpa = 0x06,
@@ -90,7 +91,7 @@ static const struct family pblaze7 = {
 	.version = 0x00020000,
 	.namespaces = 32,
 	.oaes = NOTICES,
-	.oacs = PBLAZE_OACS_MI,
+	.oacs = PBLAZE_OACS_MI_TCG,
 	.oncs = PBLAZE_ONCS,
 	.frmw = 0x1e, /* seven slots */
 	.lpa = 0x06,
@@ -101,6 +102,7 @@ static const struct family pblaze7 = {
 	.sanicap = 0x00000003, /* crypto and block erase */
 	.has_memblaze = true,
 	.memblaze_layout = 3,
+	.namespace_keys = true,
 };
 
 /* Somebody else's drive: one namespace, SMART also by namespace, slot 1 read-only. */
@@ -275,6 +277,8 @@ static void lay_out_logs(struct sim_drive *d, const struct product *p)
 		em_put_le32(sanitize + i, UINT32_MAX);
 	if (f->has_memblaze)
 		sim_memblaze_lay_out(d->page[SIM_PAGE_VENDOR], f->memblaze_layout);
+	if (f->oacs & 0x01)
+		sim_security_lay_out(d->page[SIM_PAGE_SECURITY], f->namespace_keys);
 	if (f->no_health)
 		return;
 	em_put_le16(smart + 1, 273 + 38);
@@ -321,6 +325,7 @@ static void lay_out_effects(struct sim_drive *d)
 		{ 0x11, 0x0004, 0x00000001 }, { 0x14, 0x0010, 0x00000001 },
 		{ 0x15, 0x0008, 0x00000009 }, { 0x1d, 0x0040, 0x00000001 },
 		{ 0x1e, 0x0040, 0x00000001 }, { 0x80, 0x0002, 0x00020007 },
+		{ 0x81, 0x0001, 0x00000001 }, { 0x82, 0x0001, 0x00000001 },
 	};
 	static const struct {
 		uint8_t opcode;
@@ -358,6 +363,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 		support(d->has_log, logs, sizeof(logs));
 	support(d->has_feature, features, sizeof(features));
 	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = f->oacs & 0x10;
+	d->has_opcode[SIM_OP_SECURITY_RECEIVE] = f->oacs & 0x01;
 	d->has_log[0x05] = f->lpa & 0x02;
 	d->has_log[0xca] = f->has_memblaze;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;

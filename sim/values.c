@@ -174,6 +174,15 @@ static int put_text(struct sim_drive *drive, const struct sim_value *value, cons
 	return 0;
 }
 
+static int set_locked(struct sim_drive *drive, const char *text)
+{
+	bool locked = strcmp(text, "true") == 0;
+
+	if (!locked && strcmp(text, "false") != 0)
+		return -EINVAL;
+	return sim_security_lock(drive, locked);
+}
+
 int sim_value_set(struct sim_drive *drive, const char *name, const char *text)
 {
 	const struct sim_value *value = sim_value_find(name);
@@ -181,6 +190,8 @@ int sim_value_set(struct sim_drive *drive, const char *name, const char *text)
 	em_u128 number;
 	int r;
 
+	if (strcmp(name, "locked") == 0)
+		return set_locked(drive, text);
 	if (!value)
 		return -ENOENT;
 	if (value->kind == SIM_TEXT)
@@ -198,7 +209,7 @@ static const char *const page_names[SIM_PAGE_COUNT] = {
 	[SIM_PAGE_ERROR] = "error",	  [SIM_PAGE_SMART] = "smart",
 	[SIM_PAGE_FIRMWARE] = "firmware", [SIM_PAGE_EFFECTS] = "effects",
 	[SIM_PAGE_SELFTEST] = "selftest", [SIM_PAGE_SANITIZE] = "sanitize",
-	[SIM_PAGE_VENDOR] = "vendor",
+	[SIM_PAGE_VENDOR] = "vendor",	  [SIM_PAGE_SECURITY] = "security",
 };
 
 /* The log that a page given as a file makes the drive support. */
@@ -270,6 +281,8 @@ int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path,
 	drive->fixed[page] = true;
 	if (page_log[page])
 		drive->has_log[page_log[page]] = true;
+	if (page == SIM_PAGE_SECURITY)
+		drive->has_opcode[SIM_OP_SECURITY_RECEIVE] = true;
 	sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
 	return 0;
 }

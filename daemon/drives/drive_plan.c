@@ -46,7 +46,8 @@ static bool is_memblaze(const struct em_drive *drive)
 
 bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 {
-	enum { OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1, SELF_TEST = 0x14 };
+	enum { OACS_SECURITY = 1 << 0, OACS_SELF_TEST = 1 << 4, LPA_EFFECTS = 1 << 1 };
+	enum { SELF_TEST = 0x14, SECURITY_RECEIVE = 0x82 };
 
 	switch (page) {
 	case EM_PAGE_SELFTEST:
@@ -58,6 +59,9 @@ bool em_drive_announces(const struct em_drive *drive, enum em_page_id page)
 		return identify_u64(drive, "sanitize_capabilities", 0) != 0;
 	case EM_PAGE_MEMBLAZE:
 		return is_memblaze(drive);
+	case EM_PAGE_SECURITY:
+		return identify_u64(drive, "optional_admin_commands", 0) & OACS_SECURITY &&
+		       has_command(drive, SECURITY_RECEIVE);
 	case EM_PAGE_IDENTIFY_CTRL:
 	case EM_PAGE_SMART:
 	case EM_PAGE_FIRMWARE:
@@ -95,7 +99,7 @@ bool em_drive_must_have(enum em_page_id page)
 	return page == EM_PAGE_IDENTIFY_CTRL || page == EM_PAGE_SMART;
 }
 
-/* The effects log is not about to be read. */
+/* The effects log is not about to be read. Pages behind it in the list come after it anyway. */
 static bool effects_are_settled(const struct em_drive *drive)
 {
 	return drive->pages[EM_PAGE_EFFECTS].due_us > drive->pages[EM_PAGE_SELFTEST].due_us ||
@@ -152,14 +156,20 @@ uint64_t em_drive_due_us(const struct em_drive *drive)
 static void ask_page(struct em_drive *drive, enum em_page_id id, int64_t real_us,
 		     struct em_ipc_request *request)
 {
+	static const enum em_op ops[] = {
+		[EM_BY_IDENTIFY] = EM_OP_IDENTIFY,
+		[EM_BY_LOG] = EM_OP_GET_LOG,
+		[EM_BY_SECURITY_RECEIVE] = EM_OP_SECURITY_RECEIVE,
+	};
 	const struct em_page *page = em_pages[id];
 
 	drive->asked = EM_ASK_PAGE;
 	drive->asked_page = id;
 	drive->pages[id].asked_us = real_us;
-	request->op = page->is_log ? EM_OP_GET_LOG : EM_OP_IDENTIFY;
+	request->op = ops[page->how];
 	request->page = page->code;
-	request->nsid = page->is_log ? NSID_ALL : 0;
+	request->lsi = page->specific;
+	request->nsid = page->how == EM_BY_LOG ? NSID_ALL : 0;
 	request->len = em_page_size(page, &drive->ctx);
 }
 

@@ -150,6 +150,24 @@ const struct em_page_read *em_drive_snap_capacitor_read(const struct em_drive_sn
 	return NULL;
 }
 
+bool em_drive_snap_tcg(const struct em_drive_snap *drive, struct em_tcg *ret)
+{
+	const struct em_blob *data = drive->pages[EM_PAGE_SECURITY].data;
+
+	em_tcg_decode(data ? data->data : NULL, data ? data->len : 0, ret);
+	return data != NULL;
+}
+
+struct em_crypto_erase em_drive_snap_crypto_erase(const struct em_drive_snap *drive)
+{
+	const struct em_blob *identify = drive->pages[EM_PAGE_IDENTIFY_CTRL].data;
+	struct em_tcg tcg;
+	bool valid = em_drive_snap_tcg(drive, &tcg);
+
+	return em_crypto_erase_judge(identify ? identify->data : NULL, identify ? identify->len : 0,
+				     &drive->ctx, valid ? &tcg : NULL);
+}
+
 int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us)
 {
 	int64_t age;

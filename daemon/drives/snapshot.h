@@ -17,7 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "lib/nvme/capacitor.h"
+#include "lib/nvme/crypto_erase.h"
 #include "lib/nvme/page.h"
+#include "lib/nvme/tcg.h"
 
 #define EM_DRIVE_ID_SIZE   17 /* 16 hexadecimal digits and NUL */
 #define EM_NAMESPACES_MAX  1024u
@@ -145,6 +147,10 @@ struct em_capacitor em_drive_snap_capacitor(const struct em_drive_snap *drive);
 /* The reading that its state was told from; NULL: it is unknown. */
 const struct em_page_read *em_drive_snap_capacitor_read(const struct em_drive_snap *drive,
 							const struct em_capacitor *capacitor);
+
+/* The last reading of the drive's discovery; false: there is none, and *ret has no value. */
+bool em_drive_snap_tcg(const struct em_drive_snap *drive, struct em_tcg *ret);
+struct em_crypto_erase em_drive_snap_crypto_erase(const struct em_drive_snap *drive);
 
 /* Age of a reading at now (both clocks given, so that tests choose); -1 when there is none. */
 int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us);

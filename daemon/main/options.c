@@ -103,6 +103,11 @@ const struct em_option em_options[] = {
 	{ "poll", "memblaze_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_MEMBLAZE]), 10 * MS, 7 * DAY, "5min",
 	  "Additional SMART of Memblaze drives, log page CAh.", false },
+	{ "poll", "security_interval", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.page_us[EM_PAGE_SECURITY]), 10 * MS, 7 * DAY, "1h",
+	  "Locking and encryption (TCG level-0 discovery). It is also read when the controller was "
+	  "started.",
+	  false },
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
 	  "The least important messages that are logged: " EM_LOG_LEVELS ".", false },
 };

@@ -17,7 +17,8 @@ static const struct em_page *table_of(const struct em_command *command)
 {
 	if (command->kind == EM_COMMAND_FEATURE || command->offset || command->specific)
 		return NULL;
-	return em_page_find_code(command->kind == EM_COMMAND_LOG, command->page);
+	return em_page_find_code(command->kind == EM_COMMAND_LOG ? EM_BY_LOG : EM_BY_IDENTIFY,
+				 command->page);
 }
 
 static uint32_t usual_length(const struct em_command *command, const struct em_drive_snap *drive)

@@ -454,6 +454,33 @@ static void write_bits(struct writer *w, const struct series *series, const stru
 	}
 }
 
+/* A sample while the drive tells it; a value that is old or was never told has none. */
+static void write_security_gauge(struct writer *w, const char *name, const char *help,
+				 size_t member)
+{
+	begin(w, name, EM_METRIC_GAUGE, help);
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct em_drive_snap *drive = w->series[i].drive;
+		struct em_tcg_value value;
+		struct em_tcg tcg;
+
+		if (!w->series[i].live || !is_current(w, &drive->pages[EM_PAGE_SECURITY]))
+			continue;
+		em_drive_snap_tcg(drive, &tcg);
+		memcpy(&value, (const uint8_t *)&tcg + member, sizeof(value));
+		if (value.known)
+			drive_sample(w, &w->series[i], NULL, NULL, value.value ? "1" : "0");
+	}
+}
+
+static void write_security(struct writer *w)
+{
+	write_security_gauge(w, "ember_security_locked", "Some of the drive's data is locked now.",
+			     offsetof(struct em_tcg, locked));
+	write_security_gauge(w, "ember_security_locking_enabled", "Locking was set up.",
+			     offsetof(struct em_tcg, locking_enabled));
+}
+
 static void write_family(struct writer *w, const struct em_metrics *m, const struct family *family)
 {
 	begin(w, family->name, family->type, family->help);
@@ -525,6 +552,7 @@ void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot
 	write_info(&w);
 	write_states(&w);
 	write_capacitor(&w);
+	write_security(&w);
 	write_last_read(&w);
 	write_polls(&w);
 	for (unsigned i = 0; i < metrics->family_count; i++)

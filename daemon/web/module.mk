@@ -28,6 +28,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/respond.c daemon/web/respond.h \
 	daemon/web/schema.c daemon/web/schema.h \
 	daemon/web/schema_objects.c daemon/web/schema_objects.h \
+	daemon/web/security_handler.c \
 	daemon/web/stream.c daemon/web/stream.h \
 	daemon/web/tls.c daemon/web/tls.h \
 	daemon/web/tokens.c daemon/web/tokens.h \

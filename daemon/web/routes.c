@@ -80,6 +80,25 @@ static const char *capacitor_source_name(unsigned index)
 	return em_capacitor_source_name(index);
 }
 
+static const char *ssc_name(unsigned index)
+{
+	return em_ssc_name(index);
+}
+
+static const char *erase_reason_name(unsigned index)
+{
+	return em_erase_reason_name(index);
+}
+
+#define EM_X(id, bit, name) name,
+static const char *const removal_names[] = { EM_REMOVALS(EM_X) };
+#undef EM_X
+
+static const char *removal_name(unsigned index)
+{
+	return removal_names[index];
+}
+
 static const char *trust_name(unsigned index)
 {
 	return em_trust_name(index);
@@ -101,6 +120,9 @@ const struct em_name_set em_set_commands = { command_name, EM_COMMAND_COUNT };
 const struct em_name_set em_set_capacitor = { capacitor_name, EM_CAPACITOR_STATE_COUNT };
 const struct em_name_set em_set_capacitor_sources = { capacitor_source_name,
 						      EM_CAPACITOR_SOURCE_COUNT };
+const struct em_name_set em_set_sscs = { ssc_name, EM_SSC_COUNT };
+const struct em_name_set em_set_erase_reasons = { erase_reason_name, EM_ERASE_REASON_COUNT };
+const struct em_name_set em_set_removals = { removal_name, EM_COUNT(removal_names) };
 const struct em_name_set em_set_trust = { trust_name, EM_TRUST_COUNT };
 
 /* ---- parameters --------------------------------------------------------------------------- */
@@ -248,6 +270,9 @@ const struct em_route em_routes[] = {
 	{ VIEW("/v1/drives/{id}/capacitor"), .shape = EM_SHAPE_CAPACITOR,
 	  .handle = em_handle_capacitor, .op_id = "getCapacitor",
 	  .summary = "Health of the power-loss protection, out of all that the drive tells." },
+	{ VIEW("/v1/drives/{id}/security"), .shape = EM_SHAPE_SECURITY,
+	  .handle = em_handle_security, .op_id = "getSecurity",
+	  .summary = "Locking and encryption, and whether a namespace can be erased by its keys." },
 	{ VIEW("/v1/drives/{id}/namespaces"), .shape = EM_SHAPE_NAMESPACES,
 	  .handle = em_handle_namespaces, .op_id = "listNamespaces",
 	  .summary = "The namespaces of a drive and their Identify data." },

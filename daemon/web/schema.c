@@ -60,12 +60,15 @@ json_t *em_schema_of_names(const struct em_name_set *set)
 	return json_pack("{s:s, s:o}", "type", "string", "enum", list);
 }
 
-static json_t *names_or_null(const struct em_name_set *set)
+/* null is one of the names where it may stand. */
+static json_t *name_schema(const struct em_member *member)
 {
-	json_t *schema = em_schema_of_names(set);
+	json_t *schema = em_schema_of_names(member->set);
 
-	json_object_set_new(schema, "type", type_json("string", true));
-	json_array_append_new(json_object_get(schema, "enum"), json_null());
+	if (member->null && !member->list) {
+		json_object_set_new(schema, "type", type_json("string", true));
+		json_array_append_new(json_object_get(schema, "enum"), json_null());
+	}
 	return schema;
 }
 
@@ -89,7 +92,7 @@ static json_t *member_schema(const struct em_member *member)
 		return json_pack("{s:o, s:s}", "type", type_json("string", member->null), "pattern",
 				 DECIMAL_PATTERN);
 	case EM_M_NAME:
-		return member->null ? names_or_null(member->set) : em_schema_of_names(member->set);
+		return name_schema(member);
 	case EM_M_OBJECT:
 		return em_schema_reference(member->of);
 	}
@@ -333,6 +336,8 @@ const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_
 		return "namespaces";
 	case EM_SHAPE_CAPACITOR:
 		return "capacitor";
+	case EM_SHAPE_SECURITY:
+		return "security";
 	case EM_SHAPE_HISTORY:
 		return "history";
 	case EM_SHAPE_EVENTS:

@@ -43,7 +43,10 @@ enum em_ipc_kind {
 	X(FIRMWARE, "firmware")                                                                    \
 	X(ERASE, "erase")
 
-/* Operations: name on the wire's logs, class. The broker's table adds timeout, checks, handler. */
+/*
+ * Operations: name on the wire's logs, class. The broker's table adds timeout, checks, handler. A
+ * row's place is its number on the wire: new ones go to the end.
+ */
 #define EM_OPERATIONS(X)                                                                           \
 	X(IDENTIFY, "identify", READ)                                                              \
 	X(GET_LOG, "get-log", READ)                                                                \
@@ -61,7 +64,8 @@ enum em_ipc_kind {
 	X(FIRMWARE_COMMIT, "firmware-commit", FIRMWARE)                                            \
 	X(NAMESPACE_DELETE, "namespace-delete", ERASE)                                             \
 	X(FORMAT, "format", ERASE)                                                                 \
-	X(SANITIZE, "sanitize", ERASE)
+	X(SANITIZE, "sanitize", ERASE)                                                             \
+	X(SECURITY_RECEIVE, "security-receive", READ)
 
 #define EM_X(id, name) EM_CLASS_##id,
 enum em_class { EM_CLASSES(EM_X) EM_CLASS_COUNT };
@@ -103,9 +107,9 @@ struct em_ipc_request {
 	uint32_t
 		drive; /* handle from an EM_IPC_DRIVE message; never used again for another drive */
 	enum em_op op;
-	uint8_t page; /* CNS, log page or feature identifier */
+	uint8_t page; /* CNS, log page or feature identifier, or security protocol */
 	uint8_t lsp;  /* log specific parameter, or SEL of a feature */
-	uint16_t lsi; /* log specific identifier, or CNTID of Identify */
+	uint16_t lsi; /* log specific identifier, CNTID of Identify, or SPSP of a protocol */
 	uint32_t nsid;
 	uint64_t offset; /* of a log page */
 	uint32_t len;	 /* bytes wanted; 0 where the operation returns none */

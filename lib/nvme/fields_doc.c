@@ -128,6 +128,11 @@ static void print_page(const struct em_page *page)
 		print_table(page->fields, page->field_count, NULL);
 	for (unsigned i = 0; i < page->group_count; i++)
 		print_group(&page->groups[i]);
+	if (!page->field_count && !page->group_count)
+		printf("\nIts values have no fixed places and are no fields: `/v1/drives/{id}/%s` "
+		       "has "
+		       "them, see [api.md](api.md).\n",
+		       page->key);
 }
 
 static void print_markdown(void)

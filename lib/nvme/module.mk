@@ -3,6 +3,8 @@ noinst_LIBRARIES += lib/nvme/libember-nvme.a
 lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/capacitor.c \
 	lib/nvme/capacitor.h \
+	lib/nvme/crypto_erase.c \
+	lib/nvme/crypto_erase.h \
 	lib/nvme/effects.c \
 	lib/nvme/error_log.c \
 	lib/nvme/field.c \
@@ -20,7 +22,9 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/smart.c \
 	lib/nvme/status.c \
 	lib/nvme/status.h \
-	lib/nvme/tables.h
+	lib/nvme/tables.h \
+	lib/nvme/tcg.c \
+	lib/nvme/tcg.h
 
 # Prints docs/fields.md and docs/names/: see docs/module.mk.
 noinst_PROGRAMS += lib/nvme/fields-doc
@@ -37,7 +41,8 @@ nvme_tests = \
 	tests/unit/nvme/test_memblaze \
 	tests/unit/nvme/test_page \
 	tests/unit/nvme/test_status \
-	tests/unit/nvme/test_tables
+	tests/unit/nvme/test_tables \
+	tests/unit/nvme/test_tcg
 check_PROGRAMS += $(nvme_tests)
 TESTS += $(nvme_tests)
 tests_unit_nvme_test_field_CPPFLAGS = $(nvme_test_cppflags)
@@ -50,4 +55,6 @@ tests_unit_nvme_test_status_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_status_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_tables_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_tables_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_tcg_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_tcg_LDADD = $(nvme_test_ldadd)
 endif

@@ -17,6 +17,7 @@ const struct em_page *const em_pages[EM_PAGE_COUNT] = {
 	[EM_PAGE_EFFECTS] = &em_page_effects,
 	[EM_PAGE_SANITIZE] = &em_page_sanitize,
 	[EM_PAGE_MEMBLAZE] = &em_page_memblaze,
+	[EM_PAGE_SECURITY] = &em_page_security,
 	[EM_PAGE_IDENTIFY_NS] = &em_page_identify_ns,
 };
 
@@ -28,10 +29,10 @@ const struct em_page *em_page_find(const char *key)
 	return NULL;
 }
 
-const struct em_page *em_page_find_code(bool is_log, uint8_t code)
+const struct em_page *em_page_find_code(enum em_page_how how, uint8_t code)
 {
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
-		if (em_pages[i]->is_log == is_log && em_pages[i]->code == code)
+		if (em_pages[i]->how == how && em_pages[i]->code == code)
 			return em_pages[i];
 	return NULL;
 }

@@ -19,6 +19,7 @@ enum em_page_id {
 	EM_PAGE_EFFECTS,			  /* log 05h */
 	EM_PAGE_SANITIZE,			  /* log 81h */
 	EM_PAGE_MEMBLAZE,			  /* log CAh of Memblaze drives */
+	EM_PAGE_SECURITY,			  /* TCG level-0 discovery; see tcg.h */
 	EM_PAGE_CTRL_COUNT,			  /* pages above are one per controller */
 	EM_PAGE_IDENTIFY_NS = EM_PAGE_CTRL_COUNT, /* Identify CNS 00h, one per namespace */
 	EM_PAGE_COUNT,
@@ -57,12 +58,16 @@ struct em_group {
 	void (*extra_get)(const struct em_nvme_ctx *ctx, unsigned index, struct em_value *ret);
 };
 
+/* The command that a page is asked with. */
+enum em_page_how { EM_BY_IDENTIFY, EM_BY_LOG, EM_BY_SECURITY_RECEIVE };
+
 struct em_page {
 	const char *key;   /* "smart": the route's last part, the JSON "page" */
 	const char *title; /* for people */
 	const char *table; /* SQL table of its history; NULL = none */
-	uint8_t code;	   /* log page identifier, or CNS */
-	bool is_log;
+	uint8_t code;	   /* log page identifier, CNS, or security protocol */
+	uint16_t specific; /* what the security protocol is asked for */
+	enum em_page_how how;
 	uint16_t flags;
 	uint32_t size;	   /* the fewest bytes that make a reading */
 	uint32_t max_size; /* the most that a controller can have; 0 = size */
@@ -81,7 +86,7 @@ extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 /* NULL when there is none. */
 const struct em_page *em_page_find(const char *key);
 /* Among those that one command reads; the first of a code. */
-const struct em_page *em_page_find_code(bool is_log, uint8_t code);
+const struct em_page *em_page_find_code(enum em_page_how how, uint8_t code);
 const struct em_field *em_page_field(const struct em_page *page, const char *key);
 
 /* Bytes to ask this controller for: a multiple of 4, at least page->size. */

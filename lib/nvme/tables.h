@@ -17,6 +17,7 @@ extern const struct em_page em_page_errors;
 extern const struct em_page em_page_effects;
 extern const struct em_page em_page_sanitize;
 extern const struct em_page em_page_memblaze;
+extern const struct em_page em_page_security;
 
 /* One bit or value and its name; EM_NAMES_END closes the list. */
 #define EM_NAMES_END                                                                               \

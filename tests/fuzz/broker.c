@@ -92,6 +92,11 @@ static void check_command(const struct nvme_passthru_cmd *cmd)
 		fuzz_check(is_allowed(EM_CLASS_ARM) && cmd->cdw10 == EM_FID_EVENTS);
 		fuzz_check((cmd->cdw11 & ~EM_EVENTS_SMART) == EVENTS_SET);
 		return;
+	case nvme_admin_security_recv: /* the list of protocols, level-0 discovery */
+		fuzz_check(is_allowed(EM_CLASS_READ) && cmd->nsid == 0);
+		fuzz_check(cmd->cdw10 == 0 || cmd->cdw10 == 0x01000100);
+		fuzz_check(cmd->data_len > 0 && cmd->cdw11 == cmd->data_len);
+		return;
 	default:
 		fuzz_check(!"another command");
 	}

@@ -166,12 +166,21 @@ static void fill_log(uint8_t page, uint8_t *data)
 		data[0] = 1;
 		memcpy(data + 8, "0101", 4);
 		return;
-	case 5: /* a few commands, the self-test among them */
-		data[4 * 0x02] = data[4 * 0x06] = data[4 * 0x14] = 1;
+	case 5: /* a few commands, the self-test and Security Receive among them */
+		data[4 * 0x02] = data[4 * 0x06] = data[4 * 0x14] = data[4 * 0x82] = 1;
 		return;
 	default:
 		return;
 	}
+}
+
+/* TCG level-0 discovery: the header, and locking, locked. */
+static void fill_discovery(uint8_t *data)
+{
+	static const uint8_t locking[] = { 0x00, 0x02, 0x10, 1, 0x07 };
+
+	data[3] = 44 + sizeof(locking);
+	memcpy(data + 48, locking, sizeof(locking));
 }
 
 /* What a drive would say that is well; data has DATA_SIZE zero bytes. */
@@ -181,6 +190,8 @@ static void fill(const struct em_ipc_request *request, uint8_t *data)
 		fill_identify(request->page, data);
 	else if (request->op == EM_OP_GET_LOG)
 		fill_log(request->page, data);
+	else if (request->op == EM_OP_SECURITY_RECEIVE)
+		fill_discovery(data);
 }
 
 static uint8_t *new_data(void)

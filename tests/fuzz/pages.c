@@ -225,6 +225,20 @@ static void check_metrics(const struct em_snapshot *snap)
 	em_buf_done(&buf);
 }
 
+/* Whatever the bytes are: what was found lies in them, and their end is known or it is said. */
+static void check_discovery(const uint8_t *data, size_t len)
+{
+	struct em_tcg tcg;
+
+	em_tcg_decode(data, len, &tcg);
+	fuzz_check((unsigned)tcg.ssc < EM_SSC_COUNT);
+	fuzz_check(tcg.has_ssc || (!tcg.complete && tcg.ssc == EM_SSC_NONE));
+	fuzz_check(tcg.unknown_count <= EM_TCG_FEATURES_MAX);
+	fuzz_check(!tcg.locked.known || tcg.locked.value <= 1);
+	for (unsigned i = 0; i < tcg.unknown_count; i++)
+		fuzz_check(tcg.unknown[i].at + (size_t)tcg.unknown[i].len <= len);
+}
+
 static void check_page(const struct em_page *page, const struct bytes *bytes,
 		       const struct em_nvme_ctx *ctx)
 {
@@ -264,6 +278,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes.page = fuzz_copy(&in, in.left, &bytes.len);
 	bytes.cut = fuzz_copy(&again, bytes.len * (what / EM_PAGE_COUNT) / CUTS, &bytes.cut_len);
 	check_page(em_pages[id], &bytes, &ctx);
+	if (id == EM_PAGE_SECURITY) {
+		check_discovery(bytes.page, bytes.len);
+		check_discovery(bytes.cut, bytes.cut_len);
+	}
 	/* It takes most of the time: not for each cut of the same page. */
 	if (bytes.cut_len == 0)
 		check_surfaces(id, bytes.page, bytes.len, &ctx);

@@ -49,10 +49,19 @@ def page_count():
     return len(set(names) - {"CTRL_COUNT", "COUNT"})
 
 
+def discovery():
+    """TCG level-0 discovery: whole, with a length beyond its bytes, with a feature beyond its end."""
+    features = bytes.fromhex("0001100c11" + 11 * "00" + "0002100c07" + 11 * "00" + "0203201007fe0001"
+                             + 12 * "00" + "04031010c00000000000002000000000" + "0000001f" + "c0011002aabb")
+    for length in (44 + len(features), 0xffffffff, 60, 0):
+        yield length.to_bytes(4, "big") + b"\0\0\0\1" + bytes(40) + features
+    yield (44 + len(features)).to_bytes(4, "big") + bytes(44) + features[:-3]
+
+
 def pages():
     """A seed is tried as every page, whole and cut short."""
     count, sizes = page_count(), (64, 512, 564, 4096)
-    bodies = dumps() + [bytes([fill]) * size for size in sizes for fill in (0, 0xff)]
+    bodies = dumps() + list(discovery()) + [bytes([fill]) * size for size in sizes for fill in (0, 0xff)]
     for page in range(count):
         for body in bodies:
             yield bytes([page]) + KNOWN + body
@@ -89,14 +98,14 @@ def ipc():
 def broker():
     """Each operation with pages that its checks know, under several policies; see broker.c."""
     pages = {"identify": (0, 1, 2, 3, 4, 19), "get-log": (1, 2, 3, 5, 6, 9, 129), "get-feature": (4, 12, 14, 22),
-             "acknowledge-event": (1, 2), "arm-events": (0, 11)}
+             "acknowledge-event": (1, 2), "arm-events": (0, 11), "security-receive": (0, 1)}
     drive_goes, drive_comes = b"\x17", b"\x07"
     for policy in (0, 0b01, 0b0100, 0b100101, 0b10101010):
         play = bytes([policy])
         for op, name in enumerate(wire.OPERATIONS):
             for page in pages.get(name, (0,)):
                 for flags, length, more in ((0, 3, b""), (2, 2, b""), (32, 0, b"\x1f"), (32, 0, b"\xff"),
-                                            (4, 3, b"\1"), (8, 0, b"\1")):
+                                            (4, 3, b"\1"), (8, 0, b"\1"), (16, 3, b"\1\0")):
                     play += bytes([2, op, flags, page, length]) + more
             yield play + b"\x06\x80\0" + bytes([op, 0, 1, 3]) + b"\5\2\0" + bytes([op, 0, 1, 3])
             yield play + b"\4" + drive_goes + drive_comes + bytes([8, op, 1, 1, 3, 2, op, 0, 2, 2, 2])

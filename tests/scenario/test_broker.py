@@ -125,6 +125,11 @@ def test_forbidden_pages_never_reach_the_drive():
         for page in (0xC3, 0x07, 0x08, 0x0D):
             reply = client.ask("nvme0", "get-log", page=page, nsid=0xFFFFFFFF, length=512)
             assert reply.answer == "invalid", f"log {page:02x}h: {reply.answer}"
+        for protocol, specific in ((0, 1), (1, 0), (1, 2), (1, 0x07FE), (2, 1), (0xEF, 1)):
+            reply = client.ask("nvme0", "security-receive", page=protocol, lsi=specific, length=512)
+            assert reply.answer == "invalid", f"protocol {protocol} {specific:04x}h: {reply.answer}"
+        for wrong in ({"length": 4100}, {"length": 0}, {"length": 512, "nsid": 1}):
+            assert client.ask("nvme0", "security-receive", page=1, lsi=1, **wrong).answer == "invalid"
         assert client.ask("nvme0", "arm-events", arg=0x100).answer == "invalid"
         assert client.ask(0xDEAD, "identify", page=1, length=4096).answer == "gone"
         assert host.counts("nvme0")["commands"] == before

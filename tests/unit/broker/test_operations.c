@@ -96,6 +96,7 @@ START_TEST(only_listed_pages_pass)
 				       0x0b, 0x10, 0x11, 0x17, 0x84, 0xd0, 0xe1 };
 	static const uint8_t events[] = { 1, 2 };
 	static const uint8_t armed[] = { 0, 0x0b };
+	static const uint8_t protocols[] = { 0 }, discovery[] = { 1 };
 
 	check_pages((struct em_ipc_request){ .op = EM_OP_IDENTIFY, .len = 4096 }, cns, sizeof(cns));
 	check_pages((struct em_ipc_request){ .op = EM_OP_GET_LOG, .len = 512 }, lid, sizeof(lid));
@@ -104,6 +105,10 @@ START_TEST(only_listed_pages_pass)
 		    sizeof(events));
 	check_pages((struct em_ipc_request){ .op = EM_OP_ARM_EVENTS, .arg = 1 }, armed,
 		    sizeof(armed));
+	check_pages((struct em_ipc_request){ .op = EM_OP_SECURITY_RECEIVE, .len = 512 }, protocols,
+		    sizeof(protocols));
+	check_pages((struct em_ipc_request){ .op = EM_OP_SECURITY_RECEIVE, .lsi = 1, .len = 512 },
+		    discovery, sizeof(discovery));
 }
 END_TEST
 
@@ -118,6 +123,8 @@ static const struct em_ipc_request good_requests[] = {
 	{ .op = EM_OP_GET_FEATURE, .page = 0x0c, .len = 256 },
 	{ .op = EM_OP_GET_FEATURE, .page = 0x0c, .lsp = 3 },
 	{ .op = EM_OP_ARM_EVENTS, .arg = 0x1f },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0, .lsi = 0, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 4096 },
 };
 
 static const struct em_ipc_request bad_requests[] = {
@@ -151,6 +158,23 @@ static const struct em_ipc_request bad_requests[] = {
 	{ .op = EM_OP_ARM_EVENTS, .arg = 0x11f },
 	{ .op = EM_OP_ARM_EVENTS, .arg = 1, .len = 4 },
 	{ .op = EM_OP_ARM_EVENTS, .arg = 1, .nsid = 1 },
+	/* Certificates; a ComID's own answers; TPer reset; FIPS; ATA. */
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0, .lsi = 1, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0, .lsi = 2, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 0, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 2, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 0x0100, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 0x07fe, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 2, .lsi = 1, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0xea, .lsi = 1, .len = 512 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 0 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 510 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 4100 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .nsid = 1 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .nsid = EM_NSID_ALL },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .lsp = 1 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .arg = 1 },
+	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .offset = 4 },
 };
 
 START_TEST(good_numbers_pass)
@@ -262,6 +286,20 @@ START_TEST(identify_and_features_are_laid_out)
 }
 END_TEST
 
+START_TEST(discovery_is_asked_as_the_specification_says)
+{
+	run(&(struct em_ipc_request){
+		.op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 2048 });
+	ck_assert_uint_eq(n_sent, 1);
+	ck_assert_uint_eq(sent[0].opcode, 0x82);
+	ck_assert_uint_eq(sent[0].nsid, 0);
+	ck_assert_uint_eq(sent[0].cdw10, 0x01000100);
+	ck_assert_uint_eq(sent[0].cdw11, 2048);
+	ck_assert_uint_eq(sent[0].data_len, 2048);
+	ck_assert_uint_eq(sent[0].timeout_ms, 0);
+}
+END_TEST
+
 START_TEST(errors_of_the_host_are_no_status)
 {
 	static const struct em_ipc_request request = { .op = EM_OP_GET_FEATURE, .page = 1 };
@@ -306,6 +344,7 @@ int main(void)
 	tcase_add_test(tc, arming_keeps_the_kernels_bits);
 	tcase_add_test(tc, arming_writes_nothing_when_it_cannot_read);
 	tcase_add_test(tc, identify_and_features_are_laid_out);
+	tcase_add_test(tc, discovery_is_asked_as_the_specification_says);
 	tcase_add_test(tc, errors_of_the_host_are_no_status);
 	return run_tests(tc);
 }

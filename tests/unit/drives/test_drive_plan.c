@@ -6,20 +6,23 @@
 #include "tests/unit/runner.h"
 
 #define SELF_TEST_OACS 0x10
+#define SECURITY_OACS  0x01
 
 static uint8_t bytes[4096 * 4];
 static struct em_capabilities *capabilities;
 static uint16_t log_status[256]; /* what the drive answers to a log; 0 = it has it */
-static unsigned asked_logs[256], error_bytes, armings;
-static uint8_t lpa, sanicap, sanitize_state, effects_self_test;
+static unsigned asked_logs[256], error_bytes, armings, discoveries;
+static uint8_t lpa, sanicap, sanitize_state, effects_self_test, effects_security, security;
+static uint16_t discovery_status;
 static uint64_t error_count;
 static const char *revision;
 
 static void begin(void)
 {
 	memset(log_status, 0, sizeof(log_status));
-	lpa = sanicap = sanitize_state = 0;
-	effects_self_test = 1;
+	lpa = sanicap = sanitize_state = security = 0;
+	discovery_status = 0;
+	effects_self_test = effects_security = 1;
 	error_count = 5;
 	revision = "FW000001";
 	capabilities = em_capabilities_new();
@@ -36,7 +39,7 @@ static void end(void)
 /* LPA at 261, ELPE at 262, SANICAP at 328 of Identify Controller. */
 static const uint8_t *whole_identify(void)
 {
-	memcpy(bytes, identify(EM_VER(1, 4), SELF_TEST_OACS), 4096);
+	memcpy(bytes, identify(EM_VER(1, 4), SELF_TEST_OACS | security), 4096);
 	memcpy(bytes + 64, revision, 8);
 	bytes[261] = lpa;
 	bytes[262] = 63;
@@ -56,6 +59,7 @@ static const uint8_t *log_page(uint8_t code)
 	} else if (code == 5) {
 		bytes[4 * 0x02] = 1;
 		bytes[4 * 0x14] = effects_self_test;
+		bytes[4 * 0x82] = effects_security;
 	} else if (code == 0x81) {
 		bytes[2] = sanitize_state;
 	}
@@ -73,18 +77,36 @@ static void answer_log(void)
 		answer(EM_ANSWER_DONE, 0, log_page(asked.page), asked.len);
 }
 
+/* Protocol 1, ComID 1, of no namespace. */
+static void answer_discovery(void)
+{
+	discoveries++;
+	ck_assert_uint_eq(asked.page, 1);
+	ck_assert_uint_eq(asked.lsi, 1);
+	ck_assert_uint_eq(asked.nsid, 0);
+	ck_assert_uint_eq(asked.len, 2048);
+	memset(bytes, 0, 2048);
+	bytes[3] = 44;
+	if (discovery_status)
+		answer(EM_ANSWER_STATUS, discovery_status, NULL, 0);
+	else
+		answer(EM_ANSWER_DONE, 0, bytes, asked.len);
+}
+
 /* Serves until nothing is due; how many commands that took. */
 static unsigned turn(void)
 {
 	unsigned count = 0;
 
 	memset(asked_logs, 0, sizeof(asked_logs));
-	armings = 0;
+	armings = discoveries = 0;
 	for (; ask(); count++) {
 		ck_assert_uint_lt(count, 100);
 		armings += asked.op == EM_OP_ARM_EVENTS;
 		if (asked.op == EM_OP_GET_LOG || asked.op == EM_OP_ACKNOWLEDGE_EVENT)
 			answer_log();
+		else if (asked.op == EM_OP_SECURITY_RECEIVE)
+			answer_discovery();
 		else if (asked.op == EM_OP_IDENTIFY && asked.page == 1)
 			answer(EM_ANSWER_DONE, 0, whole_identify(), 4096);
 		else
@@ -140,6 +162,69 @@ START_TEST(self_test_log_of_a_drive_without_the_command_is_not_asked)
 	turn();
 	ck_assert_uint_eq(asked_logs[5], 1);
 	ck_assert_uint_eq(asked_logs[6], 1);
+}
+END_TEST
+
+START_TEST(discovery_is_asked_where_the_command_is)
+{
+	turn();
+	ck_assert_uint_eq(discoveries, 0);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SECURITY].read.status, EM_READ_UNSUPPORTED);
+	end();
+	begin();
+	security = SECURITY_OACS;
+	turn();
+	ck_assert_uint_eq(discoveries, 1);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SECURITY].read.status, EM_READ_OK);
+	now += 60 * SECOND;
+	turn();
+	ck_assert_uint_eq(discoveries, 0);
+	now += 3600 * SECOND;
+	turn();
+	ck_assert_uint_eq(discoveries, 1);
+	/* Announced, and yet not among its commands. */
+	end();
+	begin();
+	security = SECURITY_OACS;
+	lpa = 2;
+	effects_security = 0;
+	turn();
+	ck_assert_uint_eq(asked_logs[5], 1);
+	ck_assert_uint_eq(discoveries, 0);
+}
+END_TEST
+
+/* A start locks a drive. */
+START_TEST(discovery_is_asked_at_each_start)
+{
+	const struct em_ipc_event started = { .drive = 7, .kind = EM_EVENT_CONNECTED };
+
+	security = SECURITY_OACS;
+	turn();
+	now += 60 * SECOND;
+	em_drive_event(drive, &started, now);
+	turn();
+	ck_assert_uint_eq(discoveries, 1);
+}
+END_TEST
+
+START_TEST(a_refused_discovery_is_not_asked_again)
+{
+	security = SECURITY_OACS;
+	discovery_status = 0x4002;
+	turn();
+	ck_assert_uint_eq(discoveries, 1);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SECURITY].read.status, EM_READ_REFUSED);
+	now += 2 * 3600 * SECOND;
+	turn();
+	ck_assert_uint_eq(discoveries, 0);
+	end();
+	begin();
+	security = SECURITY_OACS;
+	remember("security", 0x4002);
+	turn();
+	ck_assert_uint_eq(discoveries, 0);
+	ck_assert_int_eq(drive->pages[EM_PAGE_SECURITY].read.status, EM_READ_REFUSED);
 }
 END_TEST
 
@@ -339,6 +424,9 @@ int main(void)
 		pages_that_are_not_announced_are_not_asked,
 		announced_pages_are_asked,
 		self_test_log_of_a_drive_without_the_command_is_not_asked,
+		discovery_is_asked_where_the_command_is,
+		discovery_is_asked_at_each_start,
+		a_refused_discovery_is_not_asked_again,
 		steady_polls_are_short,
 		error_log_is_read_when_it_grew,
 		error_event_reads_the_error_log,

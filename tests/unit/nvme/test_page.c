@@ -609,6 +609,7 @@ START_TEST(pages_that_are_no_reading)
 		[EM_PAGE_EFFECTS] = EM_PAGE_ALL_ZERO,
 		[EM_PAGE_SANITIZE] = EM_PAGE_VALID,
 		[EM_PAGE_MEMBLAZE] = EM_PAGE_ALL_ZERO,
+		[EM_PAGE_SECURITY] = EM_PAGE_ALL_ZERO,
 	};
 
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++) {

@@ -409,21 +409,25 @@ START_TEST(pages_have_the_size_and_code_of_the_specification)
 		enum em_page_id id;
 		size_t size;
 		unsigned code;
-		bool is_log;
+		enum em_page_how how;
 	} expected[] = {
 		{ EM_PAGE_IDENTIFY_CTRL, sizeof(struct nvme_id_ctrl), NVME_IDENTIFY_CNS_CTRL,
-		  false },
-		{ EM_PAGE_IDENTIFY_NS, sizeof(struct nvme_id_ns), NVME_IDENTIFY_CNS_NS, false },
-		{ EM_PAGE_SMART, sizeof(struct nvme_smart_log), NVME_LOG_LID_SMART, true },
-		{ EM_PAGE_FIRMWARE, sizeof(struct nvme_firmware_slot), NVME_LOG_LID_FW_SLOT, true },
+		  EM_BY_IDENTIFY },
+		{ EM_PAGE_IDENTIFY_NS, sizeof(struct nvme_id_ns), NVME_IDENTIFY_CNS_NS,
+		  EM_BY_IDENTIFY },
+		{ EM_PAGE_SMART, sizeof(struct nvme_smart_log), NVME_LOG_LID_SMART, EM_BY_LOG },
+		{ EM_PAGE_FIRMWARE, sizeof(struct nvme_firmware_slot), NVME_LOG_LID_FW_SLOT,
+		  EM_BY_LOG },
 		{ EM_PAGE_SELFTEST, sizeof(struct nvme_self_test_log),
-		  NVME_LOG_LID_DEVICE_SELF_TEST, true },
-		{ EM_PAGE_ERRORS, sizeof(struct nvme_error_log_page), NVME_LOG_LID_ERROR, true },
+		  NVME_LOG_LID_DEVICE_SELF_TEST, EM_BY_LOG },
+		{ EM_PAGE_ERRORS, sizeof(struct nvme_error_log_page), NVME_LOG_LID_ERROR,
+		  EM_BY_LOG },
 		{ EM_PAGE_EFFECTS, sizeof(struct nvme_cmd_effects_log), NVME_LOG_LID_CMD_EFFECTS,
-		  true },
+		  EM_BY_LOG },
 		{ EM_PAGE_SANITIZE, sizeof(struct nvme_sanitize_log_page), NVME_LOG_LID_SANITIZE,
-		  true },
-		{ EM_PAGE_MEMBLAZE, 512, 0xca, true },
+		  EM_BY_LOG },
+		{ EM_PAGE_MEMBLAZE, 512, 0xca, EM_BY_LOG },
+		{ EM_PAGE_SECURITY, 48, 1, EM_BY_SECURITY_RECEIVE },
 	};
 
 	ck_assert_uint_eq(EM_COUNT(expected), EM_PAGE_COUNT);
@@ -432,7 +436,7 @@ START_TEST(pages_have_the_size_and_code_of_the_specification)
 
 		ck_assert_uint_eq(page->size, expected[i].size);
 		ck_assert_uint_eq(page->code, expected[i].code);
-		ck_assert_int_eq(page->is_log, expected[i].is_log);
+		ck_assert_int_eq(page->how, expected[i].how);
 		ck_assert_ptr_eq(em_page_find(page->key), page);
 	}
 	ck_assert_ptr_null(em_page_find("nonsense"));
