@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/health/verdict.h"
 #include "lib/nvme/capacitor.h"
 #include "lib/nvme/page.h"
 
@@ -145,6 +146,10 @@ struct em_capacitor em_drive_snap_capacitor(const struct em_drive_snap *drive);
 /* The reading that its state was told from; NULL: it is unknown. */
 const struct em_page_read *em_drive_snap_capacitor_read(const struct em_drive_snap *drive,
 							const struct em_capacitor *capacitor);
+
+/* The drive's verdict at now, from what its last readings tell. */
+void em_drive_snap_health(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
+			  struct em_health *ret);
 
 /* Age of a reading at now (both clocks given, so that tests choose); -1 when there is none. */
 int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us);

@@ -75,6 +75,17 @@ static const char *capacitor_source_name(unsigned index)
 	return em_capacitor_source_name(index);
 }
 
+static const char *verdict_name(unsigned index)
+{
+	return em_verdict_name(index);
+}
+
+/* Blind is shown as unknown, so that the last name would be there twice. */
+static const char *severity_name(unsigned index)
+{
+	return em_severity_name(index);
+}
+
 static const char *trust_name(unsigned index)
 {
 	return em_trust_name(index);
@@ -96,6 +107,8 @@ const struct em_name_set em_set_capacitor = { capacitor_name, EM_CAPACITOR_STATE
 const struct em_name_set em_set_capacitor_sources = { capacitor_source_name,
 						      EM_CAPACITOR_SOURCE_COUNT };
 const struct em_name_set em_set_trust = { trust_name, EM_TRUST_COUNT };
+const struct em_name_set em_set_verdicts = { verdict_name, EM_VERDICT_COUNT };
+const struct em_name_set em_set_severities = { severity_name, EM_SEVERITY_BLIND };
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
@@ -214,6 +227,9 @@ const struct em_route em_routes[] = {
 	{ VIEW("/v1/drives/{id}/capacitor"), .shape = EM_SHAPE_CAPACITOR,
 	  .handle = em_handle_capacitor, .op_id = "getCapacitor",
 	  .summary = "Health of the power-loss protection, out of all that the drive tells." },
+	{ VIEW("/v1/drives/{id}/health"), .shape = EM_SHAPE_DRIVE_HEALTH,
+	  .handle = em_handle_drive_health, .op_id = "getDriveHealth",
+	  .summary = "One verdict on the drive, the reasons for it, and what to do about each." },
 	{ VIEW("/v1/drives/{id}/namespaces"), .shape = EM_SHAPE_NAMESPACES,
 	  .handle = em_handle_namespaces, .op_id = "listNamespaces",
 	  .summary = "The namespaces of a drive and their Identify data." },

@@ -320,6 +320,8 @@ const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_
 		return "namespaces";
 	case EM_SHAPE_CAPACITOR:
 		return "capacitor";
+	case EM_SHAPE_DRIVE_HEALTH:
+		return "drive_health";
 	case EM_SHAPE_HISTORY:
 		return "history";
 	case EM_SHAPE_EVENTS:
