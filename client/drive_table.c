@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
+#include "client/drive_health.h"
 #include "client/human.h"
 #include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
@@ -13,6 +14,7 @@
 enum column {
 	COL_DEVICE,
 	COL_STATE,
+	COL_HEALTH,
 	COL_PATHS,
 	COL_TEMPERATURE,
 	COL_USED,
@@ -28,15 +30,16 @@ enum column {
 static const struct em_column columns[COL_COUNT] = {
 	[COL_DEVICE] = { .title = "Device" },
 	[COL_STATE] = { .title = "State" },
-	[COL_PATHS] = { .title = "Paths", .right = true, .rank = 9 },
-	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 2 },
-	[COL_USED] = { .title = "Used", .right = true, .rank = 4 },
-	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 7 },
+	[COL_HEALTH] = { .title = "Health", .rank = 2 },
+	[COL_PATHS] = { .title = "Paths", .right = true, .rank = 10 },
+	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 3 },
+	[COL_USED] = { .title = "Used", .right = true, .rank = 5 },
+	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 8 },
 	[COL_WARNINGS] = { .title = "Warnings", .rank = 1, .shortest = 12 },
-	[COL_AGE] = { .title = "Read", .right = true, .rank = 3 },
-	[COL_MODEL] = { .title = "Model", .rank = 6, .shortest = 14 },
-	[COL_SERIAL] = { .title = "Serial", .rank = 5 },
-	[COL_FIRMWARE] = { .title = "Firmware", .rank = 8 },
+	[COL_AGE] = { .title = "Read", .right = true, .rank = 4 },
+	[COL_MODEL] = { .title = "Model", .rank = 7, .shortest = 14 },
+	[COL_SERIAL] = { .title = "Serial", .rank = 6 },
+	[COL_FIRMWARE] = { .title = "Firmware", .rank = 9 },
 };
 
 /* Which value of the SMART page a column shows; its unit comes from the row. */
@@ -124,6 +127,7 @@ static void fill_line(struct line *line, const json_t *drive, bool utf8)
 	memset(line->cells, 0, sizeof(line->cells));
 	line->cells[COL_DEVICE] = em_json_text(drive, "device");
 	line->cells[COL_STATE] = em_json_text(drive, "state");
+	line->cells[COL_HEALTH] = em_json_text(drive, "health");
 	line->cells[COL_MODEL] = em_json_text(drive, "model");
 	line->cells[COL_SERIAL] = em_json_text(drive, "serial");
 	line->cells[COL_FIRMWARE] = em_json_text(drive, "firmware");
@@ -161,6 +165,8 @@ static void tone_line(struct em_cell *cells, const json_t *drive)
 	if (retired)
 		return;
 	cells[COL_DEVICE].tone = name_tone(judge(drive), state);
+	if (cells[COL_HEALTH].text)
+		cells[COL_HEALTH].tone = em_drive_health_tone(cells[COL_HEALTH].text);
 	if (stale)
 		cells[COL_AGE].tone = EM_TONE_WARN;
 	if (warnings != 0)

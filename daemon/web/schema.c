@@ -60,6 +60,18 @@ json_t *em_schema_of_names(const struct em_name_set *set)
 	return json_pack("{s:s, s:o}", "type", "string", "enum", list);
 }
 
+/* null is one of the names where it may stand. */
+static json_t *name_schema(const struct em_member *member)
+{
+	json_t *schema = em_schema_of_names(member->set);
+
+	if (member->null && !member->list) {
+		json_object_set_new(schema, "type", type_json("string", true));
+		json_array_append_new(json_object_get(schema, "enum"), json_null());
+	}
+	return schema;
+}
+
 static json_t *member_schema(const struct em_member *member)
 {
 	switch (member->kind) {
@@ -80,7 +92,7 @@ static json_t *member_schema(const struct em_member *member)
 		return json_pack("{s:o, s:s}", "type", type_json("string", member->null), "pattern",
 				 DECIMAL_PATTERN);
 	case EM_M_NAME:
-		return em_schema_of_names(member->set);
+		return name_schema(member);
 	case EM_M_OBJECT:
 		return em_schema_reference(member->of);
 	}
