@@ -73,8 +73,10 @@ enum em_exit em_drive_health_all(struct em_client *client)
 
 	if (code != EM_EXIT_OK)
 		return code;
-	if (json_array_size(drives) > 0)
+	if (json_array_size(drives) > 0) {
+		em_writer_heading(client->writer, "Drives", (struct em_cell){ 0 });
 		em_writer_table(client->writer, all_columns, EM_COUNT(all_columns));
+	}
 	json_array_foreach(drives, i, drive)
 	{
 		unsigned kind = kind_of(em_json_text(drive, "health"));
@@ -92,7 +94,8 @@ static const struct em_column reason_columns[] = {
 	{ .title = "Severity" },
 	{ .title = "Value", .right = true },
 	{ .title = "Limit", .right = true },
-	{ .title = "Reason, and what to do", .wrap = true },
+	{ .title = "Read", .right = true, .rank = 2 },
+	{ .title = "Reason, and what to do", .wrap = true, .rank = 1, .shortest = 16 },
 };
 
 /* A number of a reason with its field's unit; NULL: there is none. */
@@ -116,12 +119,14 @@ static void put_reason(struct em_writer *w, const json_t *reason)
 	const char *next = em_json_text(reason, "next_step");
 	const char *severity = em_json_text(reason, "severity");
 	char value[EM_VIEW_SIZE], limit[EM_VIEW_SIZE], words[EM_VIEW_SIZE], line[EM_VIEW_SIZE];
+	char age[EM_VIEW_SIZE];
 	const struct em_cell cells[] = {
 		{ severity, severity && strcmp(severity, "info") == 0
 				    ? EM_TONE_DIM
 				    : em_drive_health_tone(severity) },
 		{ number_of(reason, "value", w->term.utf8, value), EM_TONE_PLAIN },
 		{ number_of(reason, "limit", w->term.utf8, limit), EM_TONE_PLAIN },
+		{ em_view_age(reason, age), EM_TONE_PLAIN },
 		{ line, EM_TONE_PLAIN },
 	};
 
@@ -149,6 +154,7 @@ static void put_health(struct em_writer *w, const json_t *doc)
 		em_writer_paragraph(w, (struct em_cell){ "Nothing was found.", EM_TONE_DIM });
 		return;
 	}
+	em_writer_heading(w, "Reasons", (struct em_cell){ 0 });
 	em_writer_table(w, reason_columns, EM_COUNT(reason_columns));
 	json_array_foreach(reasons, i, reason) put_reason(w, reason);
 }

@@ -74,35 +74,44 @@ unsigned em_drive_paths(const json_t *drive, unsigned *ret_live)
 }
 
 /* What a drive counts as in the line of sums, the worst that is true of it. */
-enum verdict { FINE, WARNED, PATHLESS, OLD, UNREAD, OTHER_STATE };
+enum verdict { FINE, FAILING, DEGRADED, WARNED, PATHLESS, OLD, UNREAD, UNSURE, OTHER_STATE };
 
 static enum verdict judge(const json_t *drive)
 {
 	const json_t *smart = json_object_get(drive, "smart");
-	const char *state = em_json_text(drive, "state");
+	const char *state = em_json_text(drive, "state"), *health = em_json_text(drive, "health");
 	double interval = 0, warnings = 0;
 	unsigned live;
 
 	em_json_number(smart, "interval_seconds", &interval);
 	if (!state || strcmp(state, "ok") != 0)
 		return OTHER_STATE;
+	if (health && strcmp(health, "failing") == 0)
+		return FAILING;
+	if (health && strcmp(health, "degraded") == 0)
+		return DEGRADED;
 	if (em_json_number(smart, "critical_warning", &warnings) && warnings != 0)
 		return WARNED;
 	if (em_drive_paths(drive, &live) > live)
 		return PATHLESS;
 	if (!em_json_true(smart, "valid"))
 		return UNREAD;
-	return em_view_is_overdue(smart, interval) ? OLD : FINE;
+	if (em_view_is_overdue(smart, interval))
+		return OLD;
+	return health && strcmp(health, "unknown") == 0 ? UNSURE : FINE;
 }
 
 /* The name of a drive in trouble is as loud as its trouble. */
 static enum em_tone name_tone(enum verdict verdict, const char *state)
 {
 	switch (verdict) {
+	case FAILING:
 	case WARNED:
 		return EM_TONE_BAD;
+	case DEGRADED:
 	case PATHLESS:
 	case OLD:
+	case UNSURE:
 		return EM_TONE_WARN;
 	case OTHER_STATE:
 		return em_view_state_tone(state);
@@ -336,9 +345,12 @@ void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE])
 	em_buf_addf(&line, "%u drive%s", total, total == 1 ? "" : "s");
 	add_count(&line, &before, count[FINE], "ok");
 	add_states(&line, &before, drives);
+	add_count(&line, &before, count[FAILING], "failing");
+	add_count(&line, &before, count[DEGRADED], "degraded");
 	add_count(&line, &before, count[WARNED], "with warnings");
 	add_count(&line, &before, count[PATHLESS], "without all paths");
 	add_count(&line, &before, count[OLD], "with old values");
 	add_count(&line, &before, count[UNREAD], "not read yet");
+	add_count(&line, &before, count[UNSURE], "of unknown health");
 	snprintf(buf, EM_VIEW_SIZE, "%s", line.data ? line.data : "");
 }

@@ -178,17 +178,16 @@ static enum em_presence presence_of(enum em_drive_state state)
 	return EM_PRESENT;
 }
 
-void em_drive_snap_health(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
-			  struct em_health *ret)
+/* All but the capacitor. */
+static void fill_input(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
+		       struct em_health_input *input)
 {
-	struct em_health_input input = { .presence = presence_of(drive->state),
-					 .ctx = drive->ctx,
-					 .capacitor = em_drive_snap_capacitor(drive) };
-
+	*input = (struct em_health_input){ .presence = presence_of(drive->state),
+					   .ctx = drive->ctx };
 	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
 		const struct em_page_read *read = &drive->pages[p];
 
-		input.pages[p] = (struct em_health_page){
+		input->pages[p] = (struct em_health_page){
 			.data = read->data ? read->data->data : NULL,
 			.len = read->data ? read->data->len : 0,
 			.expected = read->interval_us && read->status != EM_READ_REFUSED &&
@@ -197,7 +196,39 @@ void em_drive_snap_health(const struct em_drive_snap *drive, uint64_t now_mono_u
 			.interval_us = read->interval_us,
 		};
 	}
+}
+
+void em_drive_snap_health(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
+			  struct em_health *ret)
+{
+	struct em_health_input input;
+
+	fill_input(drive, now_mono_us, now_us, &input);
+	input.capacitor = em_drive_snap_capacitor(drive);
 	em_health_judge(&input, ret);
+}
+
+void em_drive_snap_settle(struct em_drive_snap *drive)
+{
+	struct em_health health;
+
+	em_drive_snap_health(drive, 0, 0, &health);
+	drive->lasting = em_health_lasting(&health);
+	drive->judged = true;
+}
+
+enum em_verdict em_drive_snap_verdict(const struct em_drive_snap *drive, uint64_t now_mono_us,
+				      int64_t now_us)
+{
+	struct em_health_input input;
+	struct em_health health;
+
+	if (!drive->judged) {
+		em_drive_snap_health(drive, now_mono_us, now_us, &health);
+		return health.verdict;
+	}
+	fill_input(drive, now_mono_us, now_us, &input);
+	return em_health_verdict(&input, drive->lasting);
 }
 
 static bool has_device(const struct em_drive_snap *drive, const char *name)

@@ -334,14 +334,14 @@ static void write_capacitor(struct writer *w)
 /* By the clock of now: what nobody reads grows old in an old snapshot, too. */
 static void write_health(struct writer *w)
 {
-	struct em_health health;
-
 	begin(w, "ember_drive_health", EM_METRIC_GAUGE, "1 for the verdict on the drive.");
 	for (unsigned i = 0; i < w->count; i++) {
-		em_drive_snap_health(w->series[i].drive, w->clock_mono_us, w->clock_us, &health);
+		enum em_verdict verdict =
+			em_drive_snap_verdict(w->series[i].drive, w->clock_mono_us, w->clock_us);
+
 		for (unsigned v = 0; v < EM_VERDICT_COUNT; v++)
 			drive_sample(w, &w->series[i], "state", em_verdict_name(v),
-				     health.verdict == v ? "1" : "0");
+				     verdict == v ? "1" : "0");
 	}
 }
 

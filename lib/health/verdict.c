@@ -43,6 +43,7 @@ struct rule {
 	int other_page;
 	uint32_t beside; /* only while one of these bits of critical_warning is set; 0 = always */
 	uint8_t group;
+	bool of_now;
 	enum em_severity severity;
 	const char *text, *next_step;
 };
@@ -98,6 +99,7 @@ static struct em_finding *add(struct judge *j, const struct rule *rule)
 		.page = rule->page,
 		.field = rule->field,
 		.severity = rule->severity,
+		.of_now = rule->of_now,
 		.text = rule->text,
 		.next_step = rule->next_step,
 	};
@@ -344,21 +346,33 @@ static void count_error(struct judge *j, const struct rule *rule, const char *st
 	j->out->reasons[j->out->count - 1].detail = status;
 }
 
+static bool same_bytes(const struct em_field *field, const uint8_t *a, const uint8_t *b)
+{
+	return memcmp(a + field->offset, b + field->offset, field->len) == 0;
+}
+
+/* Logs are full of one status again and again: such an entry is not judged anew. */
 static void has_error(struct judge *j, const struct rule *rule)
 {
 	struct list list = open_list(j, rule);
 	const struct em_field *sct = field_of(&list, "sct"), *sc = field_of(&list, "sc");
 	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *last = NULL;
 	unsigned first = j->out->count;
+	uint16_t status = 0;
+	bool meant = false;
 
 	for (unsigned i = 0; i < list.count; i++) {
 		const uint8_t *entry = entry_of(&list, i, scratch);
-		uint16_t status;
 
 		if (!entry)
 			continue;
-		status = status_of(&list, entry, sct, sc);
-		if (rule->mask >> em_error_judge(status) & 1)
+		if (!last || !same_bytes(sct, entry, last) || !same_bytes(sc, entry, last)) {
+			status = status_of(&list, entry, sct, sc);
+			meant = rule->mask >> em_error_judge(status) & 1;
+		}
+		last = entry;
+		if (meant)
 			count_error(j, rule, em_status_find(status)->name, first,
 				    (unsigned)rule->limit);
 	}
@@ -372,32 +386,33 @@ static void has_error(struct judge *j, const struct rule *rule)
 #define WARNING(bit)	SMART("critical_warning"), .find = has_bit, .mask = 1u << (bit)
 #define GROUP_WARNING(bit)                                                                         \
 	SMART("endurance_group_critical_warning"), .find = has_bit, .mask = 1u << (bit)
-#define SEVERITY(level) .severity = EM_SEVERITY_##level
-#define BIT_TEMPERATURE 0x02u
-#define BIT_RELIABILITY 0x04u
-#define REPLACE		"Save its data and replace the drive."
-#define COOL		"Look at fans, air flow and load."
+#define OF_NOW(function) .find = function, .of_now = true
+#define SEVERITY(level)	 .severity = EM_SEVERITY_##level
+#define BIT_TEMPERATURE	 0x02u
+#define BIT_RELIABILITY	 0x04u
+#define REPLACE		 "Save its data and replace the drive."
+#define COOL		 "Look at fans, air flow and load."
 
 enum { GROUP_NONE, GROUP_SPARE, GROUP_TEMPERATURE };
 
 /* clang-format off */
 static const struct rule rules[] = {
 	/* Whether anything can be said. */
-	{ "drive.unresponsive", .page = -1, .find = presence_is, .limit = EM_UNRESPONSIVE, SEVERITY(BLIND),
+	{ "drive.unresponsive", .page = -1, OF_NOW(presence_is), .limit = EM_UNRESPONSIVE, SEVERITY(BLIND),
 	  .text = "The drive does not answer.",
 	  .next_step = "Look at the kernel's log, then at its slot and power; what follows is its last readings." },
-	{ "drive.removed", .page = -1, .find = presence_is, .limit = EM_REMOVED, SEVERITY(BLIND),
+	{ "drive.removed", .page = -1, OF_NOW(presence_is), .limit = EM_REMOVED, SEVERITY(BLIND),
 	  .text = "The drive is gone.",
 	  .next_step = "Look at its slot. Taken away on purpose? Then retire it." },
-	{ "drive.retired", .page = -1, .find = presence_is, .limit = EM_RETIRED, SEVERITY(BLIND),
+	{ "drive.retired", .page = -1, OF_NOW(presence_is), .limit = EM_RETIRED, SEVERITY(BLIND),
 	  .text = "The drive was retired.", .next_step = "Nothing: it is gone on purpose." },
-	{ "smart.unread", SMART(NULL), .find = is_unread, SEVERITY(BLIND),
+	{ "smart.unread", SMART(NULL), OF_NOW(is_unread), SEVERITY(BLIND),
 	  .text = "There is no reading of its SMART page.",
 	  .next_step = "Wait for the next one; the page's status says why when none comes." },
-	{ "smart.old", SMART(NULL), .find = is_old, SEVERITY(BLIND),
+	{ "smart.old", SMART(NULL), OF_NOW(is_old), SEVERITY(BLIND),
 	  .text = "The last reading of its SMART page is too old; value and limit are seconds.",
 	  .next_step = "See why it is not read: the page's status, and the health of Ember." },
-	{ "capacitor.old", .page = EM_PAGE_MEMBLAZE, .find = capacitor_is_old, SEVERITY(UNKNOWN),
+	{ "capacitor.old", .page = EM_PAGE_MEMBLAZE, OF_NOW(capacitor_is_old), SEVERITY(UNKNOWN),
 	  .text = "The drive has values of its capacitor, and no fresh reading of them; value and limit are seconds.",
 	  .next_step = "See why it is not read: the page's status, and the health of Ember." },
 	/* What the drive says itself. */
@@ -509,17 +524,18 @@ static void sort(struct em_health *health)
 	}
 }
 
-static enum em_verdict conclude(const struct em_health *health)
-{
-	static const enum em_verdict verdicts[EM_SEVERITY_COUNT] = {
-		[EM_SEVERITY_INFO] = EM_VERDICT_OK,
-		[EM_SEVERITY_DEGRADED] = EM_VERDICT_DEGRADED,
-		[EM_SEVERITY_UNKNOWN] = EM_VERDICT_UNKNOWN,
-		[EM_SEVERITY_FAILING] = EM_VERDICT_FAILING,
-		[EM_SEVERITY_BLIND] = EM_VERDICT_UNKNOWN,
-	};
+static const enum em_verdict verdicts[EM_SEVERITY_COUNT] = {
+	[EM_SEVERITY_INFO] = EM_VERDICT_OK,	    [EM_SEVERITY_DEGRADED] = EM_VERDICT_DEGRADED,
+	[EM_SEVERITY_UNKNOWN] = EM_VERDICT_UNKNOWN, [EM_SEVERITY_FAILING] = EM_VERDICT_FAILING,
+	[EM_SEVERITY_BLIND] = EM_VERDICT_UNKNOWN,
+};
 
-	return health->count ? verdicts[health->reasons[0].severity] : EM_VERDICT_OK;
+static void check_page(struct judge *j, enum em_page_id id)
+{
+	const struct em_health_page *page = &j->in->pages[id];
+
+	j->valid[id] =
+		page->data && em_page_check(em_pages[id], page->data, page->len) == EM_PAGE_VALID;
 }
 
 void em_health_judge(const struct em_health_input *input, struct em_health *ret)
@@ -528,13 +544,40 @@ void em_health_judge(const struct em_health_input *input, struct em_health *ret)
 
 	ret->count = 0;
 	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++)
-		j.valid[p] =
-			input->pages[p].data && em_page_check(em_pages[p], input->pages[p].data,
-							      input->pages[p].len) == EM_PAGE_VALID;
+		check_page(&j, p);
 	for (size_t i = 0; i < EM_COUNT(rules); i++)
 		apply(&j, &rules[i]);
 	sort(ret);
-	ret->verdict = conclude(ret);
+	ret->verdict = ret->count ? verdicts[ret->reasons[0].severity] : EM_VERDICT_OK;
+}
+
+enum em_severity em_health_lasting(const struct em_health *health)
+{
+	enum em_severity worst = EM_SEVERITY_INFO;
+
+	for (unsigned i = 0; i < health->count; i++)
+		if (!health->reasons[i].of_now && health->reasons[i].severity > worst)
+			worst = health->reasons[i].severity;
+	return worst;
+}
+
+enum em_verdict em_health_verdict(const struct em_health_input *input, enum em_severity lasting)
+{
+	struct em_health now;
+	struct judge j = { .in = input, .out = &now };
+
+	now.count = 0;
+	for (size_t i = 0; i < EM_COUNT(rules); i++) {
+		if (!rules[i].of_now)
+			continue;
+		if (rules[i].page >= 0)
+			check_page(&j, (enum em_page_id)rules[i].page);
+		apply(&j, &rules[i]);
+	}
+	for (unsigned i = 0; i < now.count; i++)
+		if (now.reasons[i].severity > lasting)
+			lasting = now.reasons[i].severity;
+	return verdicts[lasting];
 }
 
 const char *em_health_reason(const struct em_health *health)

@@ -86,6 +86,7 @@ struct em_finding {
 	int page;	   /* enum em_page_id; -1: of no page */
 	enum em_severity severity;
 	enum em_trust trust;
+	bool of_now; /* of presence or age: gone or there without another reading */
 	bool has_value, has_limit;
 	int64_t value, limit; /* in the field's unit; for lists: how many */
 	const char *text;     /* a sentence */
@@ -100,6 +101,14 @@ struct em_health {
 };
 
 void em_health_judge(const struct em_health_input *input, struct em_health *ret);
+
+/*
+ * The same in two steps, for those who ask often: the worst of what stands in the readings, and the
+ * verdict that it makes with presence and ages of now. The second reads neither lists nor the
+ * capacitor of the input.
+ */
+enum em_severity em_health_lasting(const struct em_health *health);
+enum em_verdict em_health_verdict(const struct em_health_input *input, enum em_severity lasting);
 
 /* The first reason that counts for the verdict, a sentence; NULL: none does. */
 const char *em_health_reason(const struct em_health *health);

@@ -60,6 +60,8 @@ static void judge(void)
 	memset(&health, 0xa5, sizeof(health));
 	em_health_judge(&input, &health);
 	ck_assert_uint_le(health.count, EM_REASONS_MAX);
+	/* In two steps it is the same. */
+	ck_assert_int_eq(em_health_verdict(&input, em_health_lasting(&health)), health.verdict);
 }
 
 static const struct em_finding *find(const char *rule)
