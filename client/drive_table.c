@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
+#include "client/drive_health.h"
 #include "client/human.h"
 #include "lib/base/buf.h"
 #include "lib/base/cleanup.h"
@@ -13,6 +14,7 @@
 enum column {
 	COL_DEVICE,
 	COL_STATE,
+	COL_HEALTH,
 	COL_PATHS,
 	COL_TEMPERATURE,
 	COL_USED,
@@ -28,15 +30,16 @@ enum column {
 static const struct em_column columns[COL_COUNT] = {
 	[COL_DEVICE] = { .title = "Device" },
 	[COL_STATE] = { .title = "State" },
-	[COL_PATHS] = { .title = "Paths", .right = true, .rank = 9 },
-	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 2 },
-	[COL_USED] = { .title = "Used", .right = true, .rank = 4 },
-	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 7 },
+	[COL_HEALTH] = { .title = "Health", .rank = 2 },
+	[COL_PATHS] = { .title = "Paths", .right = true, .rank = 10 },
+	[COL_TEMPERATURE] = { .title = "Temp", .right = true, .rank = 3 },
+	[COL_USED] = { .title = "Used", .right = true, .rank = 5 },
+	[COL_SPARE] = { .title = "Spare", .right = true, .rank = 8 },
 	[COL_WARNINGS] = { .title = "Warnings", .rank = 1, .shortest = 12 },
-	[COL_AGE] = { .title = "Read", .right = true, .rank = 3 },
-	[COL_MODEL] = { .title = "Model", .rank = 6, .shortest = 14 },
-	[COL_SERIAL] = { .title = "Serial", .rank = 5 },
-	[COL_FIRMWARE] = { .title = "Firmware", .rank = 8 },
+	[COL_AGE] = { .title = "Read", .right = true, .rank = 4 },
+	[COL_MODEL] = { .title = "Model", .rank = 7, .shortest = 14 },
+	[COL_SERIAL] = { .title = "Serial", .rank = 6 },
+	[COL_FIRMWARE] = { .title = "Firmware", .rank = 9 },
 };
 
 /* Which value of the SMART page a column shows; its unit comes from the row. */
@@ -71,35 +74,44 @@ unsigned em_drive_paths(const json_t *drive, unsigned *ret_live)
 }
 
 /* What a drive counts as in the line of sums, the worst that is true of it. */
-enum verdict { FINE, WARNED, PATHLESS, OLD, UNREAD, OTHER_STATE };
+enum verdict { FINE, FAILING, DEGRADED, WARNED, PATHLESS, OLD, UNREAD, UNSURE, OTHER_STATE };
 
 static enum verdict judge(const json_t *drive)
 {
 	const json_t *smart = json_object_get(drive, "smart");
-	const char *state = em_json_text(drive, "state");
+	const char *state = em_json_text(drive, "state"), *health = em_json_text(drive, "health");
 	double interval = 0, warnings = 0;
 	unsigned live;
 
 	em_json_number(smart, "interval_seconds", &interval);
 	if (!state || strcmp(state, "ok") != 0)
 		return OTHER_STATE;
+	if (health && strcmp(health, "failing") == 0)
+		return FAILING;
+	if (health && strcmp(health, "degraded") == 0)
+		return DEGRADED;
 	if (em_json_number(smart, "critical_warning", &warnings) && warnings != 0)
 		return WARNED;
 	if (em_drive_paths(drive, &live) > live)
 		return PATHLESS;
 	if (!em_json_true(smart, "valid"))
 		return UNREAD;
-	return em_view_is_overdue(smart, interval) ? OLD : FINE;
+	if (em_view_is_overdue(smart, interval))
+		return OLD;
+	return health && strcmp(health, "unknown") == 0 ? UNSURE : FINE;
 }
 
 /* The name of a drive in trouble is as loud as its trouble. */
 static enum em_tone name_tone(enum verdict verdict, const char *state)
 {
 	switch (verdict) {
+	case FAILING:
 	case WARNED:
 		return EM_TONE_BAD;
+	case DEGRADED:
 	case PATHLESS:
 	case OLD:
+	case UNSURE:
 		return EM_TONE_WARN;
 	case OTHER_STATE:
 		return em_view_state_tone(state);
@@ -124,6 +136,7 @@ static void fill_line(struct line *line, const json_t *drive, bool utf8)
 	memset(line->cells, 0, sizeof(line->cells));
 	line->cells[COL_DEVICE] = em_json_text(drive, "device");
 	line->cells[COL_STATE] = em_json_text(drive, "state");
+	line->cells[COL_HEALTH] = em_json_text(drive, "health");
 	line->cells[COL_MODEL] = em_json_text(drive, "model");
 	line->cells[COL_SERIAL] = em_json_text(drive, "serial");
 	line->cells[COL_FIRMWARE] = em_json_text(drive, "firmware");
@@ -161,6 +174,8 @@ static void tone_line(struct em_cell *cells, const json_t *drive)
 	if (retired)
 		return;
 	cells[COL_DEVICE].tone = name_tone(judge(drive), state);
+	if (cells[COL_HEALTH].text)
+		cells[COL_HEALTH].tone = em_drive_health_tone(cells[COL_HEALTH].text);
 	if (stale)
 		cells[COL_AGE].tone = EM_TONE_WARN;
 	if (warnings != 0)
@@ -330,9 +345,12 @@ void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE])
 	em_buf_addf(&line, "%u drive%s", total, total == 1 ? "" : "s");
 	add_count(&line, &before, count[FINE], "ok");
 	add_states(&line, &before, drives);
+	add_count(&line, &before, count[FAILING], "failing");
+	add_count(&line, &before, count[DEGRADED], "degraded");
 	add_count(&line, &before, count[WARNED], "with warnings");
 	add_count(&line, &before, count[PATHLESS], "without all paths");
 	add_count(&line, &before, count[OLD], "with old values");
 	add_count(&line, &before, count[UNREAD], "not read yet");
+	add_count(&line, &before, count[UNSURE], "of unknown health");
 	snprintf(buf, EM_VIEW_SIZE, "%s", line.data ? line.data : "");
 }

@@ -11,7 +11,7 @@
 /* before: the list as it was last shown; what differs stands out. NULL = all is plain. */
 void em_drive_table(struct em_writer *w, const json_t *drives, const json_t *before);
 
-/* "8 drives: 6 ok, 1 unresponsive, 1 with warnings" */
+/* "8 drives: 6 ok, 1 unresponsive, 1 failing" */
 void em_drive_sums(const json_t *drives, char buf[EM_VIEW_SIZE]);
 
 /* The same drives, those first that need somebody's eyes; a new list. NULL: no memory. */

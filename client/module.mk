@@ -31,6 +31,8 @@ client_libember_client_a_SOURCES = \
 	client/doctor_run.c \
 	client/doctor_setup.c \
 	client/doctor_tools.c \
+	client/drive_health.c \
+	client/drive_health.h \
 	client/drive_table.c \
 	client/drive_table.h \
 	client/event_view.c \

@@ -8,6 +8,8 @@
 static const char *const paths[] = {
 	"device",
 	"state",
+	"health",
+	"health_reason",
 	"state_since",
 	"id",
 	"serial",

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
+#include "client/drive_health.h"
 #include "client/human.h"
 #include "client/view.h"
 #include "lib/base/cleanup.h"
@@ -107,7 +108,7 @@ static void put_listeners(struct em_writer *w, const json_t *root)
 		put_text(w, "Certificate until", end, EM_TONE_PLAIN);
 }
 
-enum em_exit em_verb_health(struct em_client *client)
+static enum em_exit show_all(struct em_client *client)
 {
 	em_cleanup(em_doc_done) struct em_doc doc = { 0 };
 	enum em_exit code = em_api_get(client, "/v1/health", &doc);
@@ -121,5 +122,10 @@ enum em_exit em_verb_health(struct em_client *client)
 	put_store(w, json_object_get(doc.root, "store"));
 	put_drives(w, json_object_get(doc.root, "drives"));
 	put_listeners(w, doc.root);
-	return EM_EXIT_OK;
+	return em_drive_health_all(client);
+}
+
+enum em_exit em_verb_health(struct em_client *client)
+{
+	return client->args[0] ? em_drive_health_one(client) : show_all(client);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client/api.h"
+#include "client/drive_health.h"
 #include "client/drive_table.h"
 #include "client/human.h"
 #include "client/view.h"
@@ -114,6 +115,20 @@ static void put_advice(struct em_writer *w, const json_t *drive)
 	em_writer_fact(w, "", (struct em_cell){ line, EM_TONE_DIM });
 }
 
+/* The verdict; why, with what to do, tells `health`. */
+static void put_health(struct em_writer *w, const json_t *drive)
+{
+	const char *health = em_json_text(drive, "health");
+	const char *reason = em_json_text(drive, "health_reason");
+	char line[EM_VIEW_SIZE];
+
+	if (!health)
+		return;
+	snprintf(line, sizeof(line), "%.40s%s%.300s", health, reason ? ": " : "",
+		 reason ? reason : "");
+	em_writer_fact(w, "Health", (struct em_cell){ line, em_drive_health_tone(health) });
+}
+
 static void put_state(struct em_writer *w, const json_t *drive)
 {
 	const char *state = em_json_text(drive, "state"),
@@ -133,6 +148,7 @@ static void put_state(struct em_writer *w, const json_t *drive)
 	if (em_view_is_stale_state(state))
 		put_fact(w, "Last answer",
 			 em_view_time(em_json_text(drive, "last_answer_at"), since));
+	put_health(w, drive);
 }
 
 /* Fields by key, from whichever document has them; labels and units from the Identify table. */

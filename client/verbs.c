@@ -39,6 +39,12 @@ static const struct em_option csv_options[] = { CSV_OPTION, { 0 } };
 
 static const struct em_arg drive_args[] = { DRIVE_ARG, { 0 } };
 
+static const struct em_arg health_args[] = {
+	{ "DRIVE", EM_COMPLETE_DRIVE,
+	  "A drive, named as in `show`. Without it: Ember itself, and all drives.", true },
+	{ 0 },
+};
+
 static const struct em_arg history_args[] = {
 	DRIVE_ARG,
 	{ "FIELD", EM_COMPLETE_FIELD,
@@ -427,13 +433,18 @@ const struct em_verb em_verbs[] = {
 	{
 		.name = "health",
 		.section = EM_SECTION_EMBER,
-		.args = no_args,
+		.args = health_args,
 		.options = no_options,
-		.summary = "show how Ember itself is doing",
+		.summary = "show how the drives and Ember itself are doing, for monitoring",
 		.help = "Prints whether emberd reaches the broker and can write its history, and "
-			"how many drives are in which state. The exit status is 0 whenever "
-			"emberd answers; read status from --json to act on it.",
-		.example = "emberctl health",
+			"then a line per drive: the verdict on it, and the worst reason. With "
+			"DRIVE: all reasons, with value, limit and what to do next.\n\nThe exit "
+			"status is a monitoring check's: 0 when all drives (but retired ones) are "
+			"ok, 6 when one is degraded, 8 when what one is now is not known, 7 when "
+			"one is failing; the worst counts, in this order. With --json and without "
+			"DRIVE the document is that of Ember itself; `emberctl drives --json` has "
+			"health and health_reason of each drive.",
+		.example = "emberctl health nvme0",
 		.run = em_verb_health,
 	},
 	{

@@ -88,5 +88,6 @@ struct em_drive_snap *em_drive_snapshot(const struct em_drive *drive)
 		copy_page(&snap->namespaces[i].page, &drive->namespaces[i].page.read);
 	}
 	snap->namespace_count = drive->namespace_count;
+	em_drive_snap_settle(snap);
 	return snap;
 }

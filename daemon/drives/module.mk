@@ -34,7 +34,7 @@ drives_tests = tests/unit/drives/test_capabilities \
 check_PROGRAMS += $(drives_tests)
 TESTS += $(drives_tests)
 drives_test_libs = daemon/drives/libember-drives.a lib/ipc/libember-ipc.a \
-	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
+	lib/health/libember-health.a lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
 tests_unit_drives_test_capabilities_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_drives_test_capabilities_SOURCES = tests/unit/drives/test_capabilities.c
 tests_unit_drives_test_capabilities_LDADD = $(drives_test_libs)

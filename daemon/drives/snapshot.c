@@ -180,6 +180,76 @@ int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_u
 	return age < 0 ? 0 : age;
 }
 
+static enum em_presence presence_of(enum em_drive_state state)
+{
+	switch (state) {
+	case EM_STATE_UNRESPONSIVE:
+		return EM_UNRESPONSIVE;
+	case EM_STATE_REMOVED:
+		return EM_REMOVED;
+	case EM_STATE_RETIRED:
+		return EM_RETIRED;
+	case EM_STATE_OK:
+	case EM_STATE_BUSY:
+	case EM_STATE_COUNT:
+		break;
+	}
+	return EM_PRESENT;
+}
+
+/* All but the capacitor. */
+static void fill_input(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
+		       struct em_health_input *input)
+{
+	*input = (struct em_health_input){ .presence = presence_of(drive->state),
+					   .ctx = drive->ctx };
+	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
+		const struct em_page_read *read = &drive->pages[p];
+
+		input->pages[p] = (struct em_health_page){
+			.data = read->data ? read->data->data : NULL,
+			.len = read->data ? read->data->len : 0,
+			.expected = read->interval_us && read->status != EM_READ_REFUSED &&
+				    read->status != EM_READ_UNSUPPORTED,
+			.age_us = em_page_read_age_us(read, now_mono_us, now_us),
+			.interval_us = read->interval_us,
+		};
+	}
+}
+
+void em_drive_snap_health(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
+			  struct em_health *ret)
+{
+	struct em_health_input input;
+
+	fill_input(drive, now_mono_us, now_us, &input);
+	input.capacitor = em_drive_snap_capacitor(drive);
+	em_health_judge(&input, ret);
+}
+
+void em_drive_snap_settle(struct em_drive_snap *drive)
+{
+	struct em_health health;
+
+	em_drive_snap_health(drive, 0, 0, &health);
+	drive->lasting = em_health_lasting(&health);
+	drive->judged = true;
+}
+
+enum em_verdict em_drive_snap_verdict(const struct em_drive_snap *drive, uint64_t now_mono_us,
+				      int64_t now_us)
+{
+	struct em_health_input input;
+	struct em_health health;
+
+	if (!drive->judged) {
+		em_drive_snap_health(drive, now_mono_us, now_us, &health);
+		return health.verdict;
+	}
+	fill_input(drive, now_mono_us, now_us, &input);
+	return em_health_verdict(&input, drive->lasting);
+}
+
 static bool has_device(const struct em_drive_snap *drive, const char *name)
 {
 	for (unsigned i = 0; i < drive->controller_count; i++) {

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/health/verdict.h"
 #include "lib/nvme/capacitor.h"
 #include "lib/nvme/crypto_erase.h"
 #include "lib/nvme/page.h"
@@ -122,6 +123,8 @@ struct em_drive_snap {
 	uint64_t errors[EM_READ_COUNT];	      /* attempts by how they ended, all but OK and NEVER */
 	unsigned misses;		      /* in a row */
 	uint64_t last_duration_us;	      /* of the last completed command */
+	bool judged;			      /* lasting is set */
+	enum em_severity lasting; /* the worst that its pages tell, em_health_lasting() */
 };
 
 struct em_snapshot {
@@ -151,6 +154,15 @@ const struct em_page_read *em_drive_snap_capacitor_read(const struct em_drive_sn
 /* The last reading of the drive's discovery; false: there is none, and *ret has no value. */
 bool em_drive_snap_tcg(const struct em_drive_snap *drive, struct em_tcg *ret);
 struct em_crypto_erase em_drive_snap_crypto_erase(const struct em_drive_snap *drive);
+
+/* The drive's verdict at now, from what its last readings tell. */
+void em_drive_snap_health(const struct em_drive_snap *drive, uint64_t now_mono_us, int64_t now_us,
+			  struct em_health *ret);
+/* Sets lasting: what builds a snapshot does so when its pages are there. */
+void em_drive_snap_settle(struct em_drive_snap *drive);
+/* The verdict alone; cheap for a settled drive. */
+enum em_verdict em_drive_snap_verdict(const struct em_drive_snap *drive, uint64_t now_mono_us,
+				      int64_t now_us);
 
 /* Age of a reading at now (both clocks given, so that tests choose); -1 when there is none. */
 int64_t em_page_read_age_us(const struct em_page_read *page, uint64_t now_mono_us, int64_t now_us);

@@ -11,7 +11,7 @@ daemon_emberd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS)
 daemon_emberd_SOURCES = daemon/main/main.c
 daemon_emberd_LDADD = daemon/main/libember-daemon.a daemon/web/libember-web.a \
 	daemon/drives/libember-drives.a daemon/store/libember-store.a lib/ipc/libember-ipc.a \
-	lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(MICROHTTPD_LIBS) \
+	lib/health/libember-health.a lib/nvme/libember-nvme.a lib/base/libember-base.a $(LIBSYSTEMD_LIBS) $(MICROHTTPD_LIBS) \
 	$(GNUTLS_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(ECONF_LIBS) -lpthread
 
 # Prints emberd.conf(5), the commented default file and the list of names: see docs/module.mk.
@@ -25,7 +25,7 @@ check_PROGRAMS += tests/unit/main/print_schema
 tests_unit_main_print_schema_SOURCES = tests/unit/main/print_schema.c
 tests_unit_main_print_schema_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 tests_unit_main_print_schema_LDADD = daemon/drives/libember-drives.a daemon/store/libember-store.a \
-	lib/ipc/libember-ipc.a lib/nvme/libember-nvme.a lib/base/libember-base.a \
+	lib/ipc/libember-ipc.a lib/health/libember-health.a lib/nvme/libember-nvme.a lib/base/libember-base.a \
 	$(LIBSYSTEMD_LIBS) $(SQLITE_LIBS) -lpthread
 check_PROGRAMS += tests/unit/main/test_config tests/unit/main/test_options
 TESTS += tests/unit/main/test_config tests/unit/main/test_options

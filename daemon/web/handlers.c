@@ -407,7 +407,8 @@ void em_handle_metrics(struct em_call *call, struct em_reply *reply)
 
 	get_store_status(call->context, &store);
 	em_buf_init(&buf, EM_REPLY_MAX);
-	em_metrics_write(call->context->metrics, call->snap, &store, call->context->version, &buf);
+	em_metrics_write(call->context->metrics, call->snap, &store, call->context->version,
+			 call->now_mono_us, call->now_us, &buf);
 	if (call->context->events)
 		em_event_log_counts(call->context->events, events);
 	em_metrics_write_service(call->context->events ? events : NULL,

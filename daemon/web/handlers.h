@@ -14,6 +14,7 @@
 em_handler em_handle_index, em_handle_health, em_handle_drives, em_handle_drive, em_handle_page,
 	em_handle_namespaces, em_handle_capacitor, em_handle_security, em_handle_history,
 	em_handle_metrics, em_handle_openapi;
+em_handler em_handle_drive_health;
 em_handler em_handle_events, em_handle_changes;
 em_handler em_handle_command;
 em_handler em_handle_refresh, em_handle_retire, em_handle_unretire;

@@ -314,7 +314,10 @@ static json_t *controllers_json(const struct em_drive_snap *drive)
 /* clang-format off */
 json_t *em_json_summary(const struct em_drive_snap *drive, const struct em_call *call)
 {
-	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:o, s:s?, s:o, "
+	struct em_health health;
+
+	em_drive_snap_health(drive, call->now_mono_us, call->now_us, &health);
+	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:s, s:s?, s:o, s:s?, s:o, "
 			 "s:o, s:o, s:o}",
 			 "id", drive->id, "device", drive->device, "serial", drive->serial,
 			 "model", or_null(drive->model), "firmware", or_null(drive->firmware),
@@ -323,6 +326,8 @@ json_t *em_json_summary(const struct em_drive_snap *drive, const struct em_call 
 			 "transport", or_null(drive->transport),
 			 "controller_id", or_null(drive->cntlid),
 			 "state", em_drive_state_name(drive->state),
+			 "health", em_verdict_name(health.verdict),
+			 "health_reason", em_health_reason(&health),
 			 "state_since", em_json_time(drive->state_since_us),
 			 "state_detail", or_null(drive->state_detail),
 			 "last_answer_at", em_json_time(drive->last_answer_us),

@@ -47,6 +47,8 @@ struct writer {
 	struct em_buf *buf;
 	uint64_t now_mono_us; /* when the snapshot was taken */
 	int64_t now_us;
+	uint64_t clock_mono_us; /* now */
+	int64_t clock_us;
 	const struct series *series;
 	unsigned count;
 	/* The family at hand; its head is written before its first sample, and so only once. */
@@ -329,6 +331,20 @@ static void write_capacitor(struct writer *w)
 	}
 }
 
+/* By the clock of now: what nobody reads grows old in an old snapshot, too. */
+static void write_health(struct writer *w)
+{
+	begin(w, "ember_drive_health", EM_METRIC_GAUGE, "1 for the verdict on the drive.");
+	for (unsigned i = 0; i < w->count; i++) {
+		enum em_verdict verdict =
+			em_drive_snap_verdict(w->series[i].drive, w->clock_mono_us, w->clock_us);
+
+		for (unsigned v = 0; v < EM_VERDICT_COUNT; v++)
+			drive_sample(w, &w->series[i], "state", em_verdict_name(v),
+				     verdict == v ? "1" : "0");
+	}
+}
+
 static void write_last_read(struct writer *w)
 {
 	begin(w, "ember_page_last_read_timestamp_seconds", EM_METRIC_GAUGE,
@@ -533,12 +549,15 @@ static bool is_told(const struct em_snapshot *snap, const struct em_drive_snap *
 }
 
 void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot *snap,
-		      const struct em_store_status *store, const char *version, struct em_buf *buf)
+		      const struct em_store_status *store, const char *version,
+		      uint64_t now_mono_us, int64_t now_us, struct em_buf *buf)
 {
 	struct series *series = calloc(snap->count + 1, sizeof(*series));
 	struct writer w = { .buf = buf,
 			    .now_mono_us = snap->taken_mono_us,
 			    .now_us = snap->taken_us,
+			    .clock_mono_us = now_mono_us,
+			    .clock_us = now_us,
 			    .series = series };
 
 	if (!series) {
@@ -551,6 +570,7 @@ void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot
 	write_ember(&w, snap, store, version);
 	write_info(&w);
 	write_states(&w);
+	write_health(&w);
 	write_capacitor(&w);
 	write_security(&w);
 	write_last_read(&w);

@@ -20,8 +20,10 @@ struct em_metrics;
 
 struct em_metrics *em_metrics_new(void); /* NULL: no memory */
 struct em_metrics *em_metrics_free(struct em_metrics *metrics);
+/* now: verdicts grow old by it, however old the snapshot is. */
 void em_metrics_write(const struct em_metrics *metrics, const struct em_snapshot *snap,
-		      const struct em_store_status *store, const char *version, struct em_buf *buf);
+		      const struct em_store_status *store, const char *version,
+		      uint64_t now_mono_us, int64_t now_us, struct em_buf *buf);
 /* What is no drive's: events by kind (NULL: not known), and until when the certificate is valid. */
 void em_metrics_write_service(const uint64_t events[EM_EVENT_KIND_COUNT],
 			      int64_t certificate_expires_us, struct em_buf *buf);

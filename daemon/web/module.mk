@@ -9,6 +9,7 @@ daemon_web_libember_web_a_SOURCES = \
 	daemon/web/guard.c daemon/web/guard.h \
 	daemon/web/encoding.c daemon/web/encoding.h \
 	daemon/web/handlers.c daemon/web/handlers.h \
+	daemon/web/health_handler.c \
 	daemon/web/history_handler.c \
 	daemon/web/http.c daemon/web/http.h \
 	daemon/web/json.c daemon/web/json.h \
@@ -50,7 +51,7 @@ TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
 	-DTEST_SOURCES=\"$(abs_top_srcdir)\"
 web_test_libs = daemon/web/libember-web.a daemon/drives/libember-drives.a \
-	daemon/store/libember-store.a lib/ipc/libember-ipc.a lib/nvme/libember-nvme.a \
+	daemon/store/libember-store.a lib/ipc/libember-ipc.a lib/health/libember-health.a lib/nvme/libember-nvme.a \
 	lib/base/libember-base.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(ZLIB_LIBS) \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread
 web_test_fixture = tests/unit/web/fixture.c tests/unit/web/fixture.h

@@ -31,7 +31,7 @@ struct em_name_set {
 extern const struct em_name_set em_set_states, em_set_statuses, em_set_pages, em_set_kinds,
 	em_set_changes, em_set_roles, em_set_token_roles, em_set_orders, em_set_health,
 	em_set_listeners, em_set_commands, em_set_capacitor, em_set_capacitor_sources, em_set_sscs,
-	em_set_erase_reasons, em_set_removals, em_set_trust;
+	em_set_erase_reasons, em_set_removals, em_set_trust, em_set_verdicts, em_set_severities;
 
 struct em_param {
 	const char *name;
@@ -56,6 +56,7 @@ enum em_shape {
 	EM_SHAPE_NAMESPACES,
 	EM_SHAPE_CAPACITOR,
 	EM_SHAPE_SECURITY,
+	EM_SHAPE_DRIVE_HEALTH,
 	EM_SHAPE_HISTORY,
 	EM_SHAPE_EVENTS, /* or, when asked for, the stream of them */
 	EM_SHAPE_REFRESH,

@@ -99,6 +99,17 @@ static const char *removal_name(unsigned index)
 	return removal_names[index];
 }
 
+static const char *verdict_name(unsigned index)
+{
+	return em_verdict_name(index);
+}
+
+/* Blind is shown as unknown, so that the last name would be there twice. */
+static const char *severity_name(unsigned index)
+{
+	return em_severity_name(index);
+}
+
 static const char *trust_name(unsigned index)
 {
 	return em_trust_name(index);
@@ -124,6 +135,8 @@ const struct em_name_set em_set_sscs = { ssc_name, EM_SSC_COUNT };
 const struct em_name_set em_set_erase_reasons = { erase_reason_name, EM_ERASE_REASON_COUNT };
 const struct em_name_set em_set_removals = { removal_name, EM_COUNT(removal_names) };
 const struct em_name_set em_set_trust = { trust_name, EM_TRUST_COUNT };
+const struct em_name_set em_set_verdicts = { verdict_name, EM_VERDICT_COUNT };
+const struct em_name_set em_set_severities = { severity_name, EM_SEVERITY_BLIND };
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
@@ -273,6 +286,9 @@ const struct em_route em_routes[] = {
 	{ VIEW("/v1/drives/{id}/security"), .shape = EM_SHAPE_SECURITY,
 	  .handle = em_handle_security, .op_id = "getSecurity",
 	  .summary = "Locking and encryption, and whether a namespace can be erased by its keys." },
+	{ VIEW("/v1/drives/{id}/health"), .shape = EM_SHAPE_DRIVE_HEALTH,
+	  .handle = em_handle_drive_health, .op_id = "getDriveHealth",
+	  .summary = "One verdict on the drive, the reasons for it, and what to do about each." },
 	{ VIEW("/v1/drives/{id}/namespaces"), .shape = EM_SHAPE_NAMESPACES,
 	  .handle = em_handle_namespaces, .op_id = "listNamespaces",
 	  .summary = "The namespaces of a drive and their Identify data." },

@@ -338,6 +338,8 @@ const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_
 		return "capacitor";
 	case EM_SHAPE_SECURITY:
 		return "security";
+	case EM_SHAPE_DRIVE_HEALTH:
+		return "drive_health";
 	case EM_SHAPE_HISTORY:
 		return "history";
 	case EM_SHAPE_EVENTS:

@@ -21,6 +21,9 @@
 	{ "interval_seconds", EM_M_NUMBER, .null = true, .help = "How often it is read; null: not." }
 #define STATE_MEMBER                                                                               \
 	{ "state", EM_M_NAME, .set = &em_set_states, .help = "What the drive is doing." }
+#define HEALTH_MEMBER                                                                              \
+	{ "health", EM_M_NAME, .set = &em_set_verdicts,                                                 \
+	  .help = "The verdict on the drive. unknown: what it is now cannot be said." }
 #define VALID_MEMBER                                                                               \
 	{ "valid", EM_M_BOOLEAN, .help = "False: there is no reading, and every value is null." }
 
@@ -94,6 +97,9 @@ static const struct em_member summary_members[] = {
 	{ "transport", EM_M_STRING, .null = true, .help = "pcie, tcp, …" },
 	{ "controller_id", EM_M_STRING, .null = true, .help = "Controller id in its subsystem." },
 	STATE_MEMBER,
+	HEALTH_MEMBER,
+	{ "health_reason", EM_M_STRING, .null = true,
+	  .help = "The worst of the reasons; null: nothing was found. /v1/drives/{id}/health has all." },
 	{ "state_since", EM_M_TIME, .null = true, .help = "Since when." },
 	{ "state_detail", EM_M_STRING, .null = true, .help = "Why, as a sentence." },
 	{ "last_answer_at", EM_M_TIME, .null = true, .help = "When it last completed a command." },
@@ -257,6 +263,39 @@ static const struct em_member security_namespace_members[] = {
 	{ "write_protected", EM_M_BOOLEAN, .null = true, .help = "It cannot be written now." },
 	{ 0 },
 };
+static const struct em_member drive_health_members[] = {
+	ID_MEMBERS,
+	STATE_MEMBER,
+	{ "model", EM_M_STRING, .null = true, .help = "Model." },
+	HEALTH_MEMBER,
+	{ "capacitor", EM_M_NAME, .set = &em_set_capacitor,
+	  .help = "Health of the power-loss protection as its last reading told it; unknown alone "
+		  "does not make the drive's health unknown." },
+	{ "reasons", EM_M_OBJECT, .list = true, .of = "reason",
+	  .help = "The worst first. Those of severity info decide nothing." },
+	{ 0 },
+};
+static const struct em_member reason_members[] = {
+	{ "rule", EM_M_STRING, .help = "Which rule found it; a name that stays." },
+	{ "severity", EM_M_NAME, .set = &em_set_severities,
+	  .help = "What it makes of the verdict; info: nothing. unknown: something that has to be "
+		  "known is not." },
+	{ "page", EM_M_NAME, .set = &em_set_pages, .null = true,
+	  .help = "The page that tells it; null: none does." },
+	{ "field", EM_M_STRING, .null = true, .help = "Key of the value in that page." },
+	{ "value", EM_M_INTEGER, .null = true,
+	  .help = "In the field's unit; of a list: how many." },
+	{ "limit", EM_M_INTEGER, .null = true, .help = "What the value was held against." },
+	{ "confidence", EM_M_NAME, .set = &em_set_trust,
+	  .help = "stated: the specification or the vendor says so. derived: the vendor's tables "
+		  "suggest it." },
+	{ "text", EM_M_STRING, .help = "The reason as a sentence." },
+	{ "detail", EM_M_STRING, .null = true,
+	  .help = "Which: the kind of self-test, the status; null: the text says it all." },
+	{ "next_step", EM_M_STRING, .null = true, .help = "What to do about it." },
+	AGE_MEMBERS,
+	{ 0 },
+};
 static const struct em_member history_members[] = {
 	ID_MEMBERS,
 	{ "field", EM_M_STRING, .help = "Key of the value." },
@@ -353,6 +392,8 @@ const struct em_object em_objects[] = {
 	{ "security_feature", NULL, security_feature_members, EM_MORE_NONE },
 	{ "security_erase", NULL, security_erase_members, EM_MORE_NONE },
 	{ "security_namespace", NULL, security_namespace_members, EM_MORE_NONE },
+	{ "drive_health", NULL, drive_health_members, EM_MORE_NONE },
+	{ "reason", NULL, reason_members, EM_MORE_NONE },
 	{ "history", NULL, history_members, EM_MORE_NONE },
 	{ "point", NULL, point_members, EM_MORE_VALUE },
 	{ "listener", NULL, listener_members, EM_MORE_NONE },

@@ -366,7 +366,7 @@ static void check_snapshot(struct em_hub *hub)
 	em_buf_init(&buf, METRICS_MAX);
 	for (unsigned i = 0; i < snap->count; i++)
 		check_drive(snap->drives[i], &call);
-	em_metrics_write(metrics, snap, &store, "1.2.3", &buf);
+	em_metrics_write(metrics, snap, &store, "1.2.3", snap->taken_mono_us, snap->taken_us, &buf);
 	fuzz_check(buf.data && buf.len);
 	em_buf_done(&buf);
 	em_snapshot_unref(snap);

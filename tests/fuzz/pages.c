@@ -217,7 +217,7 @@ static void check_metrics(const struct em_snapshot *snap)
 	if (!metrics)
 		metrics = em_metrics_new();
 	em_buf_init(&buf, METRICS_MAX);
-	em_metrics_write(metrics, snap, &store, "1.2.3", &buf);
+	em_metrics_write(metrics, snap, &store, "1.2.3", snap->taken_mono_us, snap->taken_us, &buf);
 	fuzz_check(buf.data && buf.len && buf.data[buf.len - 1] == '\n');
 	fuzz_check(!memchr(buf.data, '\0', buf.len));
 	for (char *line = strtok(buf.data, "\n"); line; line = strtok(NULL, "\n"))

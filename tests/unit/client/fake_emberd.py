@@ -135,6 +135,7 @@ def summary(device, **changes):
     drive = {"id": "0123456789abcdef", "device": device, "serial": "SH" + device + "0001",
              "model": "P6530DTM0384T00", "firmware": "2.1.0F", "subsystem_nqn": "nqn.2014-08.org." + device,
              "address": "0000:01:00.0", "transport": "pcie", "controller_id": "1", "state": "ok",
+             "health": "ok", "health_reason": None,
              "state_since": "2026-11-30T18:00:00.000Z", "state_detail": "",
              "last_answer_at": "2026-11-30T21:22:23.456Z", "smart": smart,
              "capacity_bytes": "3840755982336"}
@@ -147,10 +148,10 @@ def drives():
     no_smart["valid"] = False
     return {"at": "2026-11-30T21:22:35.000Z", "drives": [
         summary("nvme0"),
-        summary("nvme1", smart={"critical_warning": 12, "critical_warning_bits":
+        summary("nvme1", health="failing", health_reason="Its media can only be read.", smart={"critical_warning": 12, "critical_warning_bits":
                                 ["reliability_degraded", "media_read_only"]}),
-        summary("nvme2", state="unresponsive", smart={"age_seconds": 7300.0}),
-        summary("nvme3", smart=no_smart),
+        summary("nvme2", state="unresponsive", health="unknown", health_reason="It does not answer.", smart={"age_seconds": 7300.0}),
+        summary("nvme3", health="unknown", health_reason="There is no reading.", smart=no_smart),
         summary("nvme4", model=HOSTILE, serial=HOSTILE, firmware=HOSTILE)]}
 
 

@@ -114,6 +114,66 @@ START_TEST(history_has_the_fields_once)
 }
 END_TEST
 
+#define SECOND INT64_C(1000000)
+
+static void give(struct em_drive_snap *snap, enum em_page_id id, const uint8_t *data, size_t len)
+{
+	struct em_page_read *read = &snap->pages[id];
+
+	em_blob_unref(read->data);
+	read->data = em_blob_new(data, len);
+	read->status = EM_READ_OK;
+	read->read_us = read->attempted_us = 100 * SECOND;
+	read->read_mono_us = 100 * SECOND;
+	read->interval_us = 60 * SECOND;
+}
+
+/* The same, whether the pages were judged when the snapshot was built or not. */
+static void expect(struct em_drive_snap *snap, int64_t now_us, enum em_verdict verdict)
+{
+	struct em_health health;
+
+	snap->judged = false;
+	em_drive_snap_health(snap, (uint64_t)now_us, now_us, &health);
+	ck_assert_int_eq(health.verdict, verdict);
+	ck_assert_int_eq(em_drive_snap_verdict(snap, (uint64_t)now_us, now_us), verdict);
+	em_drive_snap_settle(snap);
+	ck_assert_int_eq(em_drive_snap_verdict(snap, (uint64_t)now_us, now_us), verdict);
+}
+
+START_TEST(verdict_by_pages_state_and_age)
+{
+	struct em_drive_snap *snap = drive("00aa000000000000", "SN1", "nvme0");
+	uint8_t smart[512] = { 0, 0x37, 0x01, 100, 10 }, memblaze[512] = { 0xec, 0, 0, 5 };
+
+	expect(snap, 0, EM_VERDICT_UNKNOWN);
+	give(snap, EM_PAGE_SMART, smart, sizeof(smart));
+	expect(snap, 110 * SECOND, EM_VERDICT_OK);
+	expect(snap, 281 * SECOND, EM_VERDICT_UNKNOWN);
+	snap->state = EM_STATE_BUSY;
+	expect(snap, 110 * SECOND, EM_VERDICT_OK);
+	for (unsigned state = EM_STATE_UNRESPONSIVE; state < EM_STATE_COUNT; state++) {
+		snap->state = state;
+		expect(snap, 110 * SECOND, EM_VERDICT_UNKNOWN);
+	}
+	snap->state = EM_STATE_OK;
+	/* A page of the capacitor that is asked for, and has not come. */
+	snap->pages[EM_PAGE_MEMBLAZE].interval_us = 60 * SECOND;
+	expect(snap, 110 * SECOND, EM_VERDICT_UNKNOWN);
+	snap->pages[EM_PAGE_MEMBLAZE].status = EM_READ_REFUSED;
+	expect(snap, 110 * SECOND, EM_VERDICT_OK);
+	snap->pages[EM_PAGE_MEMBLAZE].status = EM_READ_UNSUPPORTED;
+	expect(snap, 110 * SECOND, EM_VERDICT_OK);
+	give(snap, EM_PAGE_MEMBLAZE, memblaze, sizeof(memblaze));
+	expect(snap, 110 * SECOND, EM_VERDICT_DEGRADED);
+	smart[0] = 0x08;
+	give(snap, EM_PAGE_SMART, smart, sizeof(smart));
+	expect(snap, 110 * SECOND, EM_VERDICT_FAILING);
+	expect(snap, 281 * SECOND, EM_VERDICT_UNKNOWN);
+	em_drive_snap_unref(snap);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("snapshot");
@@ -124,5 +184,6 @@ int main(void)
 	tcase_add_test(tc, age_uses_the_monotonic_clock_where_it_can);
 	tcase_add_test(tc, hub_keeps_a_reader_safe);
 	tcase_add_test(tc, history_has_the_fields_once);
+	tcase_add_test(tc, verdict_by_pages_state_and_age);
 	return run_tests(tc);
 }

@@ -376,11 +376,48 @@ START_TEST(index_lists_every_route)
 }
 END_TEST
 
+START_TEST(health_of_drives)
+{
+	json_t *root = ask_json(fleet, "/v1/drives/nvme0/health", 200);
+
+	ck_text(root, "health", "failing");
+	ck_text(root, "capacitor", "unknown");
+	ck_text(root, "reasons.0.rule", "selftest.failed");
+	ck_text(root, "reasons.0.detail", "extended");
+	ck_text(root, "reasons.0.page", "selftest");
+	ck_int(root, "reasons.0.value", 7);
+	ck_null(root, "reasons.0.limit");
+	ck_text(root, "reasons.1.rule", "critical_warning.temperature_out_of_range");
+	ck_text(root, "reasons.1.severity", "degraded");
+	ck_text(root, "reasons.2.severity", "info");
+	json_decref(root);
+	/* Hung, with the readings of an hour ago. */
+	root = ask_json(fleet, "/v1/drives/nvme1/health", 200);
+	ck_text(root, "health", "unknown");
+	ck_text(root, "reasons.0.rule", "drive.unresponsive");
+	ck_null(root, "reasons.0.page");
+	ck_null(root, "reasons.0.read_at");
+	ck_text(root, "reasons.1.rule", "smart.old");
+	ck_int(root, "reasons.1.value", 3600);
+	ck_int(root, "reasons.1.limit", 180);
+	json_decref(root);
+	root = ask_json(fleet, "/v1/drives/nvme2/health", 200);
+	ck_text(root, "health", "unknown");
+	ck_text(root, "reasons.0.rule", "smart.unread");
+	json_decref(root);
+	root = ask_json(fleet, "/v1/drives/nvme0", 200);
+	ck_text(root, "health", "failing");
+	ck_text(root, "health_reason", "Its last self-test of this kind failed.");
+	json_decref(root);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("all");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, health_of_drives);
 	tcase_add_test(tc, smart_of_a_well_drive);
 	tcase_add_test(tc, name_of_a_gone_drive);
 	tcase_add_test(tc, fields_newer_than_the_drive_are_null);
