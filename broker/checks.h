@@ -21,6 +21,10 @@
 #define EM_EVENTS_SMART	 0x1fu /* bits 4:0 of feature 0Bh: the SMART critical warnings */
 #define EM_IDENTIFY_SIZE 4096u
 #define EM_LSP_MAX	 0x7fu
+/* Self-test codes of Device Self-test. */
+#define EM_STC_SHORT	 0x1
+#define EM_STC_EXTENDED	 0x2
+#define EM_STC_ABORT	 0xf
 
 const char *em_check_identify(const struct em_ipc_request *request);
 const char *em_check_get_log(const struct em_ipc_request *request);
@@ -30,3 +34,4 @@ const char *em_check_get_log_any(const struct em_ipc_request *request);
 const char *em_check_get_feature_any(const struct em_ipc_request *request);
 const char *em_check_acknowledge(const struct em_ipc_request *request);
 const char *em_check_arm(const struct em_ipc_request *request);
+const char *em_check_self_test(const struct em_ipc_request *request);

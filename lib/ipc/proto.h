@@ -103,7 +103,7 @@ struct em_ipc_request {
 	uint32_t
 		drive; /* handle from an EM_IPC_DRIVE message; never used again for another drive */
 	enum em_op op;
-	uint8_t page; /* CNS, log page or feature identifier */
+	uint8_t page; /* CNS, log page or feature identifier, self-test code */
 	uint8_t lsp;  /* log specific parameter, or SEL of a feature */
 	uint16_t lsi; /* log specific identifier, or CNTID of Identify */
 	uint32_t nsid;
