@@ -22,9 +22,9 @@
 #define EM_IDENTIFY_SIZE 4096u
 #define EM_LSP_MAX	 0x7fu
 /* Self-test codes of Device Self-test. */
-#define EM_STC_SHORT	 0x1
-#define EM_STC_EXTENDED	 0x2
-#define EM_STC_ABORT	 0xf
+#define EM_STC_SHORT	0x1
+#define EM_STC_EXTENDED 0x2
+#define EM_STC_ABORT	0xf
 
 const char *em_check_identify(const struct em_ipc_request *request);
 const char *em_check_get_log(const struct em_ipc_request *request);

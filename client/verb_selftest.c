@@ -12,7 +12,7 @@
 
 struct selftest {
 	struct em_client *client;
-	const char *test;  /* "short", "extended", "abort"; NULL: only look */
+	const char *test;    /* "short", "extended", "abort"; NULL: only look */
 	struct em_doc order; /* what the drive has taken on */
 	struct em_doc page;  /* as it is now */
 	char *path;	     /* of the page, by id once that is known */
@@ -55,14 +55,13 @@ static enum em_exit give_order(struct selftest *selftest)
 
 static enum em_exit look(struct selftest *selftest)
 {
-	const char *id = em_json_text(selftest->order.root ? selftest->order.root
-							   : selftest->page.root,
-				      "drive");
+	const char *id = em_json_text(
+		selftest->order.root ? selftest->order.root : selftest->page.root, "drive");
 
 	/* By id as soon as it is known: the name may go to another drive meanwhile. */
 	if (!selftest->path)
-		selftest->path = em_api_drive_path(id ? id : selftest->client->args[0],
-						   "/selftest");
+		selftest->path =
+			em_api_drive_path(id ? id : selftest->client->args[0], "/selftest");
 	em_doc_done(&selftest->page);
 	return em_api_get(selftest->client, selftest->path, &selftest->page);
 }
@@ -176,9 +175,9 @@ static enum em_exit judge(struct selftest *selftest)
 	if (result && strcmp(result, "passed") == 0)
 		return EM_EXIT_OK;
 	em_writer_finish(selftest->client->writer);
-	return em_client_complain(selftest->client, EM_EXIT_FAILED,
-				  "The self-test did not pass: %s.",
-				  result ? em_view_words(result, words) : "the drive tells no result");
+	return em_client_complain(
+		selftest->client, EM_EXIT_FAILED, "The self-test did not pass: %s.",
+		result ? em_view_words(result, words) : "the drive tells no result");
 }
 
 enum em_exit em_verb_selftest(struct em_client *client)

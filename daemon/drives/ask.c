@@ -213,8 +213,7 @@ void em_drives_heard_reply(struct em_drives *drives, const struct em_ipc_reply *
 	if (!entry)
 		return;
 	before = entry->drive->state;
-	is_command = entry->drive->asked == EM_ASK_COMMAND &&
-		     reply->id == entry->drive->request_id;
+	is_command = entry->drive->asked == EM_ASK_COMMAND && reply->id == entry->drive->request_id;
 	news = em_drive_reply(entry->drive, reply, em_monotonic_us(), em_realtime_us());
 	/* Not before: an answer may call for the next command. */
 	if (is_command)

@@ -19,10 +19,10 @@
 #define EM_ORDERS_MAX 64u
 
 enum em_order_kind {
-	EM_ORDER_REFRESH,  /* read everything in the plan now */
-	EM_ORDER_RETIRE,   /* a removed drive was taken away on purpose */
-	EM_ORDER_UNRETIRE, /* it was not: it is removed again */
-	EM_ORDER_COMMAND,  /* send it one command, which changes nothing that is stored */
+	EM_ORDER_REFRESH,   /* read everything in the plan now */
+	EM_ORDER_RETIRE,    /* a removed drive was taken away on purpose */
+	EM_ORDER_UNRETIRE,  /* it was not: it is removed again */
+	EM_ORDER_COMMAND,   /* send it one command, which changes nothing that is stored */
 	EM_ORDER_SELF_TEST, /* begin a device self-test, or end the one that runs */
 };
 
@@ -102,7 +102,8 @@ void em_orders_close(struct em_orders *orders);
 struct em_orders *em_orders_free(struct em_orders *orders);
 /*
  * The order's result, or -ETIMEDOUT (monotonic deadline_us; it was not and will not be carried
- * out, but for one that asks the drive and is under way), -EBUSY too many wait (without a message), -ESHUTDOWN.
+ * out, but for one that asks the drive and is under way), -EBUSY too many wait (without a message),
+ * -ESHUTDOWN.
  */
 int em_orders_give(struct em_orders *orders, struct em_order *order, uint64_t deadline_us);
 

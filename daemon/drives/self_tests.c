@@ -71,8 +71,8 @@ static int ask(struct em_entry *entry, enum em_test_step step)
 		request.page = tests[entry->test.test].code;
 		request.nsid = NSID_ALL;
 	} else {
-		write_look(entry->drive,
-			   step == EM_TEST_LOOK ? EM_PAGE_SELFTEST : EM_PAGE_SANITIZE, &request);
+		write_look(entry->drive, step == EM_TEST_LOOK ? EM_PAGE_SELFTEST : EM_PAGE_SANITIZE,
+			   &request);
 	}
 	r = em_drive_command(entry->drive, &request);
 	if (r == 0)
@@ -83,8 +83,7 @@ static int ask(struct em_entry *entry, enum em_test_step step)
 static void go_on(struct em_entry *entry, enum em_test_step step)
 {
 	/* Who asked for it has left: nothing is begun behind his back. */
-	if (entry->test.order_id &&
-	    !em_orders_waits(entry->drives->orders, entry->test.order_id))
+	if (entry->test.order_id && !em_orders_waits(entry->drives->orders, entry->test.order_id))
 		finish(entry, -ETIMEDOUT, "Nobody waits for it any more.");
 	else if (ask(entry, step) < 0)
 		finish(entry, -EBUSY, "Another command for the drive is under way.");

@@ -30,7 +30,8 @@ struct em_name_set {
 };
 extern const struct em_name_set em_set_states, em_set_statuses, em_set_pages, em_set_kinds,
 	em_set_changes, em_set_roles, em_set_token_roles, em_set_orders, em_set_health,
-	em_set_listeners, em_set_commands, em_set_self_tests, em_set_capacitor, em_set_capacitor_sources, em_set_trust;
+	em_set_listeners, em_set_commands, em_set_self_tests, em_set_capacitor,
+	em_set_capacitor_sources, em_set_trust;
 
 struct em_param {
 	const char *name;

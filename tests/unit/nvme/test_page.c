@@ -288,7 +288,7 @@ START_TEST(the_last_test_that_came_to_its_end)
 {
 	start();
 	check_value(EM_PAGE_SELFTEST, "last_passed", "null");
-	page[4] = 0x1f; /* an entry that is not used */
+	page[4] = 0x1f;	     /* an entry that is not used */
 	page[4 + 28] = 0x21; /* aborted */
 	check_value(EM_PAGE_SELFTEST, "last_passed", "null");
 	page[4 + 2 * 28] = 0x10;
