@@ -83,8 +83,8 @@ struct em_order {
 		answer; /* of COMMAND, when result is 0; the giver frees its data */
 	uint64_t id;	/* names it to who answers later; set by orders */
 	/*
-	 * The answer: 0, -ENOENT no such drive, -EBUSY its state does not allow it, -EPERM the
-	 * broker's policy does not.
+	 * The answer: 0, -ENOENT no such drive, -EBUSY and -EAGAIN its state does not allow it,
+	 * -EPERM the broker's policy does not.
 	 */
 	int result;
 	char message[EM_ORDER_MESSAGE_SIZE]; /* for people, when result is not 0 */

@@ -162,7 +162,7 @@ static bool has_answer(struct em_entry *entry, const struct em_ipc_reply *reply)
 		finish(entry, -ETIMEDOUT, "The drive did not answer in time.");
 		break;
 	default:
-		finish(entry, -EBUSY, "The drive cannot be asked now: %s.",
+		finish(entry, -EAGAIN, "The drive cannot be asked now: %s.",
 		       em_answer_name(reply->answer));
 		break;
 	}
@@ -196,7 +196,7 @@ void em_entry_test_replied(struct em_entry *entry, const struct em_ipc_reply *re
 void em_entry_check_test(struct em_entry *entry)
 {
 	if (!em_drive_has_command(entry->drive))
-		finish(entry, -EBUSY, "The drive has gone, or ember-broker has.");
+		finish(entry, -EAGAIN, "The drive has gone, or ember-broker has.");
 	else if (entry->test.order_id &&
 		 !em_orders_waits(entry->drives->orders, entry->test.order_id))
 		em_drive_drop_command(entry->drive);
@@ -278,7 +278,7 @@ int em_drives_self_test(struct em_drives *drives, const char *drive_id, enum em_
 
 	*ret_why = entry ? why_not(entry, test) : "There is no such drive.";
 	if (*ret_why)
-		return -EBUSY;
+		return -EAGAIN;
 	if (begin(entry, &run) < 0) {
 		*ret_why = "Another command for the drive is under way.";
 		return -EAGAIN;

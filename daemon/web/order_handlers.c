@@ -14,6 +14,7 @@ static void answer_order(const struct em_call *call, const struct em_order *orde
 		em_reply_problem(reply, call, 404, "The drive is not known any more.");
 		break;
 	case -EBUSY:
+	case -EAGAIN:
 		/* The drive's state, or all who want something at once. */
 		if (order->message[0])
 			em_reply_problem(reply, call, 409, "%s", order->message);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device self-tests: begun, watched, ended, refused, and by the schedule. nvme-cli is the witness."""
 import json
+import signal
+import sqlite3
 
 from harness import Host
 from test_drives import asked, settle
@@ -216,3 +218,87 @@ def test_the_verb():
     assert failed.returncode == 1 and "did not pass" in failed.stderr, failed
     both = host.emberctl("selftest", "nvme0", "--short", "--abort", check=False)
     assert both.returncode == 2, both
+
+
+# ---- by the clock ----------------------------------------------------------------------------
+
+THREE = ONE + "[drive]\nproduct = 6530\nserial = SNB\n[drive]\nproduct = minimal\nserial = SNC\n"
+OFTEN = "*:*:0/2"
+
+
+def clock(**options):
+    return "[selftest]\n" + "".join(f"{key} = {value}\n" for key, value in options.items())
+
+
+def kept(host):
+    """{(drive, test): slot} of the store."""
+    with sqlite3.connect(f"file:{host.path('state')}/ember.db?mode=ro", uri=True) as db:
+        return {row[:2]: row[2] for row in
+                db.execute("SELECT drive, test, slot_us FROM selftest_run")}
+
+
+def times(host, device):
+    """When self-tests were sent to the drive, by the simulator's clock."""
+    return [entry["at_us"] for entry in host.control("log", device)
+            if entry["opcode"] == 0x14]
+
+
+def test_the_clock_begins_them_one_after_another():
+    host = begun(scenario="[sim]\nspeed = 1000\n" + THREE,
+                 config=clock(short_schedule=OFTEN, stagger="300ms"))
+    host.wait(lambda: asked(host, "nvme1", SELF_TEST), "the second drive's test")
+    assert asked(host, "nvme0", SELF_TEST) >= 1, "the first one's came before"
+    assert asked(host, "nvme2", SELF_TEST) == 0, "a drive without tests is not asked"
+    first, second = times(host, "nvme0")[0], times(host, "nvme1")[0]
+    assert second - first >= 290000, f"{second - first} us apart"
+    since = newest(host)
+    heard(host, "selftest-ended", since, serial="SNA")
+    assert "as scheduled" in host.read("emberd.log")
+    assert host.get("/v1/health")["status"] == "ok"
+
+
+def test_what_was_missed_is_made_up_for_once():
+    config = clock(extended_schedule="2030-01-01", stagger="10ms")
+    for catch_up in "yes", "no":
+        host = begun(config=config + f"catch_up = {catch_up}\n")
+        drive = host.drive("SNA")["id"]
+        host.wait(lambda host=host: kept(host), "what was seen last")
+        host.kill("emberd")
+        # As if the clock had called while emberd was away.
+        with sqlite3.connect(host.path("state") + "/ember.db") as db:
+            db.execute("UPDATE selftest_run SET slot_us = 1000000, calendar = 'yearly'")
+        host.write_config(FAST, clock(extended_schedule="yearly", stagger="10ms",
+                                      catch_up=catch_up))
+        host.start_emberd()
+        host.wait(lambda host=host: kept(host)[(drive, "extended")] > 1000000, "it was looked at",
+                  timeout=40)
+        assert asked(host, "nvme0", SELF_TEST) == (catch_up == "yes"), catch_up
+        if catch_up == "yes":
+            wait_until(host, True)
+            assert page(host)["running_test"] == "extended"
+        # And not a second time.
+        host.kill("emberd")
+        host.start_emberd()
+        settle(host, "SNA")
+        assert asked(host, "nvme0", SELF_TEST) == (catch_up == "yes"), catch_up
+
+
+def test_a_schedule_that_systemd_does_not_understand():
+    host = begun(config=clock(short_schedule="every now and then"))
+    health = host.wait(lambda: next((health for health in [host.get("/v1/health")]
+                                     if health["reasons"]), None), "a reason")
+    assert "short_schedule" in health["reasons"][0], health
+    emberd = host.build + "/daemon/emberd"
+    check = host.run(emberd, "--config", host.path("emberd.conf"), "--check-config", check=False)
+    assert check.returncode != 0 and "short_schedule" in check.stderr, check
+    host.write_config(FAST, clock(short_schedule="daily"))
+    host.processes["emberd"].send_signal(signal.SIGHUP)
+    host.wait(lambda: host.get("/v1/health")["status"] == "ok", "a better schedule")
+    check = host.run(emberd, "--config", host.path("emberd.conf"), "--check-config", check=False)
+    assert check.returncode == 0, check
+
+
+def test_a_drive_that_is_tested_already_is_left_out():
+    host = begun(scenario=ONE, config=clock(short_schedule=OFTEN, stagger="10ms"))
+    host.wait(lambda: "left out this time" in host.read("emberd.log"), "the second call")
+    assert asked(host, "nvme0", SELF_TEST) == 1, "the first test takes two minutes"
