@@ -89,9 +89,10 @@ START_TEST(only_listed_pages_pass)
 {
 	static const uint8_t cns[] = { 0,    1,	   2,	 3,    4,    8,	   0x10,
 				       0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17 };
-	/* Not 07h, 08h, 0Dh, which create; not C3h, which is consumed; not 04h, 80h. */
-	static const uint8_t lid[] = { 0,    1,	   2,	 3,    5,    6,	   9,	 0x0a, 0x12,
-				       0x13, 0x81, 0xc1, 0xc2, 0xca, 0xd0, 0xd1, 0xd2 };
+	/* 07h and 08h as they stand, since no parameter may ask to capture anew; not 0Dh, which
+	 * creates; not C3h, which is consumed; not 04h, 80h. */
+	static const uint8_t lid[] = { 0,    1,	   2,	 3,    5,    6,	   7,	 8,    9,   0x0a,
+				       0x12, 0x13, 0x81, 0xc1, 0xc2, 0xca, 0xd0, 0xd1, 0xd2 };
 	static const uint8_t fid[] = { 1,    2,	   4,	 5,    6,    7,	   8,	0x0a,
 				       0x0b, 0x10, 0x11, 0x17, 0x84, 0xd0, 0xe1 };
 	static const uint8_t events[] = { 1, 2 };
@@ -142,6 +143,7 @@ static const struct em_ipc_request bad_requests[] = {
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .offset = 2 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .offset = UINT64_MAX - 3 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .lsp = 1 },
+	{ .op = EM_OP_GET_LOG, .page = 7, .len = 512, .lsp = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .lsi = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 3, .len = 512, .nsid = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .arg = 1 },
