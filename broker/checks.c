@@ -260,3 +260,14 @@ const char *em_check_arm(const struct em_ipc_request *request)
 		return "arming takes the bits alone";
 	return check_nsid(NSID_NONE_OR_ALL, request->nsid);
 }
+
+const char *em_check_self_test(const struct em_ipc_request *request)
+{
+	if (request->page != EM_STC_SHORT && request->page != EM_STC_EXTENDED &&
+	    request->page != EM_STC_ABORT)
+		return "only a short or an extended self-test can be started, or one be aborted";
+	if (request->len || request->offset || request->lsp || request->lsi || request->arg)
+		return "a self-test takes its code and a namespace alone";
+	/* The controller alone, one namespace, or all: each number is one of these. */
+	return check_nsid(NSID_ANY, request->nsid);
+}

@@ -22,6 +22,10 @@
 #define EM_IDENTIFY_SIZE     4096u
 #define EM_SECURITY_SIZE_MAX 4096u
 #define EM_LSP_MAX	     0x7fu
+/* Self-test codes of Device Self-test. */
+#define EM_STC_SHORT	0x1
+#define EM_STC_EXTENDED 0x2
+#define EM_STC_ABORT	0xf
 
 const char *em_check_identify(const struct em_ipc_request *request);
 const char *em_check_get_log(const struct em_ipc_request *request);
@@ -33,3 +37,4 @@ const char *em_check_get_feature_any(const struct em_ipc_request *request);
 const char *em_check_security_receive(const struct em_ipc_request *request);
 const char *em_check_acknowledge(const struct em_ipc_request *request);
 const char *em_check_arm(const struct em_ipc_request *request);
+const char *em_check_self_test(const struct em_ipc_request *request);

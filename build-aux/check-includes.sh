@@ -20,7 +20,7 @@ lib/ipc       |lib/base/                                       |                
 broker        |lib/base/ lib/ipc/                              |libnvme nvme/ systemd/ libeconf gnutls/|
 daemon/drives |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h|systemd/         |
 daemon/alert  |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h daemon/drives/snapshot.h|systemd/ jansson curl/|
-daemon/jobs   |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h daemon/drives/snapshot.h|systemd/ jansson gnutls/|
+daemon/jobs   |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/store/store.h daemon/drives/snapshot.h daemon/drives/drives.h|systemd/ jansson gnutls/|
 daemon/store  |lib/base/                                       |sqlite3                       |
 daemon/web    |lib/base/ lib/nvme/ lib/health/ daemon/drives/snapshot.h daemon/drives/history.h daemon/drives/event_log.h daemon/drives/orders.h daemon/jobs/jobs.h daemon/store/store.h|microhttpd jansson gnutls/ zlib|
 daemon/main   |lib/base/ lib/nvme/ lib/health/ lib/ipc/ daemon/|systemd/ libeconf             |

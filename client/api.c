@@ -67,10 +67,11 @@ static const char *next_step(long status, const char *detail)
 			       ? ""
 			       : " emberctl shows it with --token-file FILE or $EMBER_TOKEN.";
 	case 403:
-		return strstr(detail, "usermod") ? ""
-						 : " By default the group is ember-admin: `usermod "
-						   "-aG ember-admin USER`, "
-						   "then log in again.";
+		return strstr(detail, "usermod") || strstr(detail, "policy")
+			       ? ""
+			       : " By default the group is ember-admin: `usermod "
+				 "-aG ember-admin USER`, "
+				 "then log in again.";
 	case 404:
 		return strstr(detail, "emberctl ") ? "" : " Here: `emberctl drives`.";
 	case 405:

@@ -74,6 +74,7 @@ client_libember_client_a_SOURCES = \
 	client/verb_refresh.c \
 	client/verb_retire.c \
 	client/verb_security.c \
+	client/verb_selftest.c \
 	client/verb_show.c \
 	client/verb_token.c \
 	client/verb_version.c \

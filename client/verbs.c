@@ -101,6 +101,17 @@ static const struct em_option refresh_options[] = {
 	{ 0 },
 };
 
+static const struct em_option selftest_options[] = {
+	{ "--short", NULL, EM_COMPLETE_NONE, "Begin the short test, of two minutes at most." },
+	{ "--extended", NULL, EM_COMPLETE_NONE,
+	  "Begin the extended test. `emberctl raw identify` tells how many minutes the drive "
+	  "thinks it takes." },
+	{ "--abort", NULL, EM_COMPLETE_NONE, "End the test that runs." },
+	{ "--wait", NULL, EM_COMPLETE_NONE,
+	  "Wait until the test has ended. The exit status is 0 when it passed." },
+	{ 0 },
+};
+
 #define NSID_OPTION                                                                                \
 	{                                                                                          \
 		"--nsid", "NSID", EM_COMPLETE_NONE,                                                \
@@ -370,6 +381,19 @@ const struct em_verb em_verbs[] = {
 			"give orders: root, or the group ember-admin.",
 		.example = "emberctl refresh nvme0",
 		.run = em_verb_refresh,
+	},
+	{
+		.name = "selftest",
+		.section = EM_SECTION_ACT,
+		.args = drive_args,
+		.options = selftest_options,
+		.summary = "show, begin or end a drive's test of itself",
+		.help = "Prints the test that runs and the results of earlier ones (log page 06h). "
+			"A test goes on by itself in the drive, beside its work, and every result "
+			"is an event. To begin or end one needs the right to give orders: root, "
+			"or the group ember-admin.",
+		.example = "emberctl selftest nvme0 --short --wait",
+		.run = em_verb_selftest,
 	},
 	{
 		.name = "retire",

@@ -339,6 +339,20 @@ static int do_error(struct call *call)
 	return 0;
 }
 
+/* RESULT [SEGMENT]: how the next self-test that nobody ends comes to its end. */
+static int do_selftest(struct call *call)
+{
+	struct sim_drive *drive = sim_drive_owner(call->host->drive);
+	uint64_t result, segment = 0;
+
+	if (em_parse_u64(call->args[0], 0, 14, &result) < 0 ||
+	    (call->count > 1 && em_parse_u64(call->args[1], 0, UINT8_MAX, &segment) < 0))
+		return fail(call, -EINVAL, "a result is 0 to 14, a segment 0 to 255");
+	drive->selftest_result = (uint8_t)result;
+	drive->selftest_segment = (uint8_t)segment;
+	return 0;
+}
+
 /* NSID BYTES [512|4096] [node N] */
 static int parse_namespace(const struct call *call, struct sim_namespace *ret)
 {
@@ -430,6 +444,7 @@ static const struct verb {
 	{ "rate", 2, 4, do_rate, "DRIVE NAME AMOUNT/TIME [to LIMIT]" },
 	{ "flip", 2, 2, do_flip, "DRIVE NAME BIT, or DRIVE PAGE BYTE.BIT" },
 	{ "error", 1, 4, do_error, "DRIVE STATUS [QUEUE [NSID [LBA]]]" },
+	{ "selftest", 1, 2, do_selftest, "DRIVE RESULT [SEGMENT]" },
 	{ "attach", 2, 5, do_attach, "DRIVE NSID BYTES [512|4096] [node N]" },
 	{ "detach", 1, 2, do_detach, "DRIVE NSID [keep]" },
 	{ "create", 2, 3, do_create, "DRIVE NSID BYTES [512|4096]" },

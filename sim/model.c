@@ -377,6 +377,17 @@ static void finish_self_test(struct sim_drive *drive, unsigned result)
 	page[0] = page[1] = 0;
 }
 
+/* Nobody has ended it: as it was told, or well. */
+static void end_self_test(struct sim_drive *drive)
+{
+	uint8_t result = drive->selftest_result;
+
+	finish_self_test(drive, result);
+	if (result == 7) /* the segment is known */
+		drive->page[SIM_PAGE_SELFTEST][5] = drive->selftest_segment;
+	drive->selftest_result = drive->selftest_segment = 0;
+}
+
 static void advance_self_test(struct sim_drive *drive)
 {
 	uint8_t *page = drive->page[SIM_PAGE_SELFTEST];
@@ -387,7 +398,7 @@ static void advance_self_test(struct sim_drive *drive)
 	drive->selftest_seen_us = now;
 	drive->selftest_spent_us += passed * drive->speed;
 	if (drive->selftest_spent_us >= drive->selftest_length_us)
-		finish_self_test(drive, 0);
+		end_self_test(drive);
 	else
 		page[1] = (uint8_t)(drive->selftest_spent_us * 100 / drive->selftest_length_us);
 }

@@ -168,6 +168,7 @@ struct sim_drive {
 	uint64_t delay_us;
 	uint64_t selftest_seen_us; /* until when its time was counted, real time */
 	uint64_t selftest_spent_us, selftest_length_us; /* simulated */
+	uint8_t selftest_result, selftest_segment;	/* how the next one ends by itself */
 
 	uint64_t commands;
 	struct sim_count counts[SIM_COUNTS_MAX];

@@ -36,6 +36,7 @@ static const struct sim_value values[] = {
 	{ "tnvmcap", SIM_PAGE_IDENTIFY, 280, 16, SIM_NUMBER },
 	{ "unvmcap", SIM_PAGE_IDENTIFY, 296, 16, SIM_NUMBER },
 	{ "edstt", SIM_PAGE_IDENTIFY, 316, 2, SIM_NUMBER },
+	{ "dsto", SIM_PAGE_IDENTIFY, 318, 1, SIM_NUMBER },
 	{ "fwug", SIM_PAGE_IDENTIFY, 319, 1, SIM_NUMBER },
 	{ "sanicap", SIM_PAGE_IDENTIFY, 328, 4, SIM_NUMBER },
 	{ "nn", SIM_PAGE_IDENTIFY, 516, 4, SIM_NUMBER },

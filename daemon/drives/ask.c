@@ -208,13 +208,16 @@ void em_drives_heard_reply(struct em_drives *drives, const struct em_ipc_reply *
 	struct em_entry *entry = em_entry_by_handle(drives, reply->drive);
 	enum em_drive_state before;
 	struct em_drive_news news;
+	bool is_command;
 
 	if (!entry)
 		return;
 	before = entry->drive->state;
-	if (entry->drive->asked == EM_ASK_COMMAND && reply->id == entry->drive->request_id)
-		em_entry_answer_command(entry, reply);
+	is_command = entry->drive->asked == EM_ASK_COMMAND && reply->id == entry->drive->request_id;
 	news = em_drive_reply(entry->drive, reply, em_monotonic_us(), em_realtime_us());
+	/* Not before: an answer may call for the next command. */
+	if (is_command)
+		em_entry_answer_command(entry, reply);
 	learn(entry, &news);
 	if (drives->store)
 		record(drives->store, entry->drive, &news);

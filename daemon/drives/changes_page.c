@@ -219,8 +219,26 @@ static void compare_selftest(const struct em_comparison *both)
 		values.after);
 	EM_PUT(event.subject, "%.60s", values.before);
 	EM_PUT(event.new_value, "%s", values.after);
-	em_change_tell(both, EM_EVENT_KIND_SELFTEST_ENDED, &event, "%s self-test ended: %s",
-		       event.subject, event.new_value);
+	text_of(entry_field(results, "segment"), newest, results->stride, &both->after->ctx,
+		values.before);
+	em_change_tell(both, EM_EVENT_KIND_SELFTEST_ENDED, &event, "%s self-test ended: %s%s%.20s",
+		       event.subject, event.new_value, values.before[0] ? ", segment " : "",
+		       values.before);
+}
+
+/* One that began and ended between two readings has only an end. */
+static void compare_running_test(const struct em_comparison *both)
+{
+	struct em_event event = { 0 };
+	struct readings log;
+	struct pair values;
+
+	if (!reread(both, EM_PAGE_SELFTEST, &log) ||
+	    !compare(both, &log, "running_test", &values) || !values.after[0])
+		return;
+	EM_PUT(event.subject, "%.60s", values.after);
+	em_change_tell(both, EM_EVENT_KIND_SELFTEST_STARTED, &event, "%s self-test runs",
+		       event.subject);
 }
 
 static void compare_sanitize(const struct em_comparison *both)
@@ -243,6 +261,7 @@ void em_changes_of_pages(const struct em_comparison *both)
 	compare_warnings(both);
 	compare_error_count(both);
 	compare_selftest(both);
+	compare_running_test(both);
 	compare_sanitize(both);
 }
 

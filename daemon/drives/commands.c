@@ -46,7 +46,7 @@ int em_entry_order_command(struct em_entry *entry, struct em_order *order)
 	return EM_ORDER_LATER;
 }
 
-void em_entry_answer_command(struct em_entry *entry, const struct em_ipc_reply *reply)
+static void answer_order(struct em_entry *entry, const struct em_ipc_reply *reply)
 {
 	enum em_read_status status = em_drive_status_of(reply);
 	struct em_command_answer answer = {
@@ -71,10 +71,20 @@ void em_entry_answer_command(struct em_entry *entry, const struct em_ipc_reply *
 	entry->command_id = 0;
 }
 
+void em_entry_answer_command(struct em_entry *entry, const struct em_ipc_reply *reply)
+{
+	if (entry->test.step != EM_TEST_NONE)
+		em_entry_test_replied(entry, reply);
+	else
+		answer_order(entry, reply);
+}
+
 void em_entry_check_command(struct em_entry *entry)
 {
 	const struct em_ipc_reply gone = { .answer = EM_ANSWER_GONE };
 
+	if (entry->test.step != EM_TEST_NONE)
+		em_entry_check_test(entry);
 	if (entry->command_id == 0)
 		return;
 	if (!em_drive_has_command(entry->drive))

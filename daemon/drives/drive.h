@@ -32,6 +32,8 @@
 #define EM_LIST_PAUSE_US EM_US_PER_SEC
 /* A sanitize that runs is looked at this often at least. */
 #define EM_PROGRESS_US (30 * EM_US_PER_SEC)
+/* And so is a self-test; a short one takes two minutes. */
+#define EM_TEST_PROGRESS_US (5 * EM_US_PER_SEC)
 
 struct em_page_task {
 	struct em_page_read read;

@@ -141,6 +141,15 @@ static void took_sanitize(struct em_drive *drive, uint64_t now_us)
 		em_drive_hasten(task, now_us + EM_PROGRESS_US);
 }
 
+static void took_selftest(struct em_drive *drive, uint64_t now_us)
+{
+	struct em_page_task *task = &drive->pages[EM_PAGE_SELFTEST];
+	const struct em_blob *data = task->read.data;
+
+	if (em_page_u64(EM_PAGE_SELFTEST, "in_progress", data->data, data->len, &drive->ctx, 0))
+		em_drive_hasten(task, now_us + EM_TEST_PROGRESS_US);
+}
+
 /* Without it most pages are not asked at all, so an hour is too long to wait for it. */
 static void ask_identify_soon(struct em_drive *drive, uint64_t now_us)
 {
@@ -171,6 +180,8 @@ static bool reply_page(struct em_drive *drive, enum em_page_id id, const struct 
 		took_smart(drive, before, now_us);
 	if (fresh && id == EM_PAGE_SANITIZE)
 		took_sanitize(drive, now_us);
+	if (fresh && id == EM_PAGE_SELFTEST)
+		took_selftest(drive, now_us);
 	em_blob_unref(before);
 	return fresh;
 }

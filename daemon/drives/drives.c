@@ -70,6 +70,9 @@ static void on_order(void *userdata, struct em_order *order)
 	case EM_ORDER_COMMAND:
 		order->result = em_entry_order_command(entry, order);
 		break;
+	case EM_ORDER_SELF_TEST:
+		order->result = em_entry_order_self_test(entry, order);
+		break;
 	}
 	if (order->result == EM_ORDER_LATER) {
 		em_entry_wake(entry);

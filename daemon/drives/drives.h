@@ -49,6 +49,14 @@ int em_drives_new(struct em_drives **ret, sd_event *event, const struct em_drive
 		  struct em_hub *hub, struct em_store *store, struct em_event_log *events);
 /* Where HTTP threads leave orders; lives as long as drives. */
 struct em_orders *em_drives_orders(struct em_drives *drives);
+/*
+ * Begins a self-test for nobody who waits. 0: done is called later, from the loop, with 0 or
+ * -errno and a reason: -EAGAIN and -ETIMEDOUT may be otherwise soon. -EAGAIN: it does not begin
+ * now, and *ret_why (static) says why.
+ */
+typedef void em_self_test_fn(void *userdata, const char *drive_id, int result, const char *why);
+int em_drives_self_test(struct em_drives *drives, const char *drive_id, enum em_self_test test,
+			em_self_test_fn *done, void *userdata, const char **ret_why);
 /* New intervals take effect at once; the broker's socket is fixed at start. */
 int em_drives_reconfigure(struct em_drives *drives, const struct em_drives_config *config);
 struct em_drives *em_drives_free(struct em_drives *drives);

@@ -10,6 +10,17 @@
 #define EM_WHY_UNREACHABLE "ember-broker is not reachable"
 #define EM_WHY_GONE	   "its device node is gone"
 
+/* What the command that is out for a self-test is for. */
+enum em_test_step { EM_TEST_NONE, EM_TEST_LOOK, EM_TEST_LOOK_SANITIZE, EM_TEST_SEND };
+
+struct em_test_run {
+	enum em_test_step step;
+	enum em_self_test test;
+	uint64_t order_id;     /* of the order that it is for; 0 = of none */
+	em_self_test_fn *done; /* when it is for no order */
+	void *userdata;
+};
+
 struct em_entry {
 	struct em_drives *drives;
 	struct em_drive *drive;
@@ -18,6 +29,7 @@ struct em_entry {
 	struct em_drive_snap *told;	  /* as events have told it; NULL = never seen */
 	enum em_drive_state stored_state; /* when the last start ended */
 	uint64_t command_id;		  /* of the order that a command is for; 0 = none */
+	struct em_test_run test;	  /* a self-test that is to begin or end */
 	bool seen;			  /* since the broker began to tell its drives */
 };
 
@@ -69,6 +81,14 @@ int em_entry_order_command(struct em_entry *entry, struct em_order *order);
 void em_entry_answer_command(struct em_entry *entry, const struct em_ipc_reply *reply);
 /* One that the drive lost is answered so; one that nobody waits for is not sent. */
 void em_entry_check_command(struct em_entry *entry);
+
+/* ---- self_tests.c ---- */
+/* As em_entry_order_command(). */
+int em_entry_order_self_test(struct em_entry *entry, struct em_order *order);
+/* The answer to what was asked for the test that is to begin. */
+void em_entry_test_replied(struct em_entry *entry, const struct em_ipc_reply *reply);
+/* As em_entry_check_command(), which calls it. */
+void em_entry_check_test(struct em_entry *entry);
 
 /* ---- heard.c: what the broker tells ---- */
 extern const struct em_link_callbacks em_drives_callbacks;

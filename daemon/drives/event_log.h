@@ -39,6 +39,7 @@
 	X(NAMESPACE_CHANGED, "namespace-changed", true) /* attached, size, format, identifiers */  \
 	X(CRITICAL_WARNING, "critical-warning", false)	/* bits that came or went */               \
 	X(ERROR_LOG_GREW, "error-log-grew", false)                                                 \
+	X(SELFTEST_STARTED, "selftest-started", false) /* whoever began it */                      \
 	X(SELFTEST_ENDED, "selftest-ended", false)                                                 \
 	X(SANITIZE_STATE, "sanitize-state", false)                                                 \
 	X(BROKER, "broker", false) /* connected, lost */

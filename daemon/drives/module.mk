@@ -18,6 +18,7 @@ daemon_drives_libember_drives_a_SOURCES = \
 	daemon/drives/link.c daemon/drives/link.h \
 	daemon/drives/orders.c daemon/drives/orders.h \
 	daemon/drives/records.c daemon/drives/records.h \
+	daemon/drives/self_tests.c \
 	daemon/drives/snapshot.c daemon/drives/snapshot.h
 
 if TESTS_WANTED

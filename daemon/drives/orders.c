@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -192,6 +193,19 @@ void em_orders_answer(struct em_orders *orders, uint64_t id, const struct em_com
 		orders->later->order->answer = *answer;
 		em_blob_ref(answer->read.data);
 		end(orders, orders->later, 0);
+		orders->later = NULL;
+	}
+	pthread_mutex_unlock(&orders->lock);
+}
+
+void em_orders_finish(struct em_orders *orders, uint64_t id, int result, const char *message)
+{
+	pthread_mutex_lock(&orders->lock);
+	if (orders->later && orders->later->order->id == id) {
+		struct em_order *order = orders->later->order;
+
+		snprintf(order->message, sizeof(order->message), "%s", message);
+		end(orders, orders->later, result);
 		orders->later = NULL;
 	}
 	pthread_mutex_unlock(&orders->lock);

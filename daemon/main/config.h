@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include "daemon/drives/drives.h"
+#include "daemon/jobs/jobs.h"
 #include "lib/base/buf.h"
 
 #define EM_CONFIG_MESSAGE_SIZE 1024
@@ -32,6 +33,7 @@ struct em_config {
 	uint64_t raw_keep_us, events_keep_us;
 	int log_level;			/* LOG_ERR .. LOG_DEBUG */
 	struct em_drives_config drives; /* overrides included */
+	struct em_jobs_config jobs;
 };
 
 /*

@@ -13,6 +13,7 @@
 #include <config.h>
 #include "daemon/drives/drives.h"
 #include "daemon/drives/history.h"
+#include "daemon/jobs/jobs.h"
 #include "daemon/main/config.h"
 #include "daemon/main/options.h"
 #include "daemon/store/store.h"
@@ -36,6 +37,7 @@ struct daemon {
 	struct em_event_log *events;
 	struct em_store *store;
 	struct em_drives *drives;
+	struct em_jobs *jobs;
 	struct em_web *web;
 };
 
@@ -80,8 +82,14 @@ static int load_config(const struct em_daemon_options *options, struct em_config
 int em_daemon_check(const struct em_daemon_options *options)
 {
 	struct em_config *config = NULL;
+	char message[EM_JOBS_PROBLEM_SIZE];
 	int r = load_config(options, &config);
 
+	if (r == 0) {
+		r = em_jobs_check(&config->jobs, message);
+		if (r < 0)
+			em_error("%s", message);
+	}
 	em_config_free(config);
 	return r;
 }
@@ -134,6 +142,7 @@ static int take_over(struct daemon *daemon, const struct em_config *config)
 		em_error("cannot change the intervals: %s", strerror(-r));
 		return r;
 	}
+	em_jobs_reconfigure(daemon->jobs, &config->jobs);
 	em_log_set_level(config->log_level);
 	warn_fixed(daemon->config, config);
 	return 0;
@@ -247,7 +256,8 @@ static int start_web(struct daemon *daemon)
 					.key = from->https_key,
 					.version = PACKAGE_VERSION,
 					.events = daemon->events,
-					.orders = em_drives_orders(daemon->drives) };
+					.orders = em_drives_orders(daemon->drives),
+					.jobs = daemon->jobs };
 	const char *message = "";
 	int r;
 
@@ -285,7 +295,9 @@ static int start_rooms(struct daemon *daemon)
 		em_error("cannot watch drives: %s", strerror(-r));
 		return r;
 	}
-	return start_web(daemon);
+	r = em_jobs_new(&daemon->jobs, daemon->event, &daemon->config->jobs, daemon->drives,
+			daemon->hub, daemon->store);
+	return r < 0 ? r : start_web(daemon);
 }
 
 static void stop_rooms(struct daemon *daemon)
@@ -294,6 +306,7 @@ static void stop_rooms(struct daemon *daemon)
 	em_orders_close(daemon->drives ? em_drives_orders(daemon->drives) : NULL);
 	em_web_stop(daemon->web);
 	em_drives_free(daemon->drives);
+	em_jobs_free(daemon->jobs);
 	em_store_close(daemon->store, STORE_GRACE_US);
 	em_event_log_free(daemon->events);
 	em_hub_free(daemon->hub);

@@ -31,6 +31,10 @@ const struct em_option_section em_option_sections[] = {
 	  "How often each page of a drive is read, unless something happens before. A section "
 	  "[drive SERIAL] sets the same keys for one drive.",
 	  true },
+	{ "selftest",
+	  "Device self-tests by the clock. The drives test themselves beside their work; every "
+	  "result is an event.",
+	  false },
 	{ "log", "What goes to the journal.", false },
 };
 const unsigned em_option_section_count = EM_COUNT(em_option_sections);
@@ -107,6 +111,19 @@ const struct em_option em_options[] = {
 	  PLACE(drives.intervals.page_us[EM_PAGE_SECURITY]), 10 * MS, 7 * DAY, "1h",
 	  "Locking and encryption (TCG level-0 discovery). It is also read when the controller was "
 	  "started.",
+	  false },
+	{ "selftest", "short_schedule", EM_OPTION_CALENDAR, PLACE(jobs.short_schedule), 0, 0, "",
+	  "When every drive begins its short self-test, in the words of OnCalendar= (see "
+	  "systemd.time(7)), such as daily or Sat *-*-* 02:00. Empty: not by the clock.",
+	  false },
+	{ "selftest", "extended_schedule", EM_OPTION_CALENDAR, PLACE(jobs.extended_schedule), 0, 0,
+	  "", "Likewise its extended one, which takes hours on some. Empty: not by the clock.",
+	  false },
+	{ "selftest", "stagger", EM_OPTION_DURATION, PLACE(jobs.stagger_us), 10 * MS, DAY, "5min",
+	  "Drives begin one after another, so far apart.", false },
+	{ "selftest", "catch_up", EM_OPTION_BOOL, PLACE(jobs.catch_up), 0, 0, "yes",
+	  "Whether a test that the clock called for while the host was down, or the drive away, is "
+	  "begun once afterwards.",
 	  false },
 	{ "log", "level", EM_OPTION_LEVEL, PLACE(log_level), 0, 0, "info",
 	  "The least important messages that are logged: " EM_LOG_LEVELS ".", false },
@@ -203,6 +220,37 @@ static int parse_transport(const char *text, void *target, char *reason)
 	return 0;
 }
 
+/* What it means is systemd's to say. */
+static int parse_calendar(const struct em_option *option, const char *text, void *target,
+			  char *reason)
+{
+	bool clean = strlen(text) < option->size;
+
+	for (const char *c = text; *c; c++)
+		clean = clean && *c >= ' ' && *c <= '~';
+	if (!clean) {
+		snprintf(reason, EM_OPTION_REASON_SIZE,
+			 "write a calendar event of systemd.time(7), such as daily, of at most %zu "
+			 "characters, or nothing",
+			 option->size - 1);
+		return -EINVAL;
+	}
+	strcpy(target, text);
+	return 0;
+}
+
+static int parse_bool(const char *text, void *target, char *reason)
+{
+	bool yes = strcmp(text, "yes") == 0;
+
+	if (!yes && strcmp(text, "no") != 0) {
+		snprintf(reason, EM_OPTION_REASON_SIZE, "write yes or no");
+		return -EINVAL;
+	}
+	*(bool *)target = yes;
+	return 0;
+}
+
 static int parse_duration(const struct em_option *option, const char *text, void *target,
 			  char *reason)
 {
@@ -244,6 +292,10 @@ int em_option_parse(const struct em_option *option, const char *text, void *targ
 		return parse_level(text, target, reason);
 	case EM_OPTION_TRANSPORT:
 		return parse_transport(text, target, reason);
+	case EM_OPTION_CALENDAR:
+		return parse_calendar(option, text, target, reason);
+	case EM_OPTION_BOOL:
+		return parse_bool(text, target, reason);
 	}
 	return -EINVAL;
 }
@@ -256,6 +308,7 @@ void em_option_format(const struct em_option *option, const void *target,
 	case EM_OPTION_LISTEN:
 	case EM_OPTION_NETWORK:
 	case EM_OPTION_NAME:
+	case EM_OPTION_CALENDAR:
 		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", (const char *)target);
 		break;
 	case EM_OPTION_DURATION:
@@ -266,6 +319,9 @@ void em_option_format(const struct em_option *option, const void *target,
 		break;
 	case EM_OPTION_TRANSPORT:
 		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", *(const bool *)target ? "pcie" : "all");
+		break;
+	case EM_OPTION_BOOL:
+		snprintf(buf, EM_OPTION_VALUE_SIZE, "%s", *(const bool *)target ? "yes" : "no");
 		break;
 	}
 }

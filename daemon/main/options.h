@@ -20,6 +20,8 @@ enum em_option_type {
 	EM_OPTION_DURATION,  /* min..max microseconds; uint64_t */
 	EM_OPTION_LEVEL,     /* a syslog priority by name; int */
 	EM_OPTION_TRANSPORT, /* all, or pcie: bool, true = only these */
+	EM_OPTION_CALENDAR,  /* empty, or a calendar event of systemd.time(7); char[size] */
+	EM_OPTION_BOOL,	     /* yes or no; bool */
 };
 
 struct em_option {

@@ -30,11 +30,12 @@ struct em_db {
 	const struct em_db_description *about;
 	struct em_db_place file, wal; /* what we have open */
 	sqlite3_stmt *begin, *commit, *rollback, *drive_put, *name_put, *name_trim, *page_put;
-	sqlite3_stmt *event_put, *capability_put, *capability_remove;
+	sqlite3_stmt *event_put, *capability_put, *capability_remove, *test_run_put;
 	sqlite3_stmt **row_insert; /* one per table */
 };
 
-static const char *const own_tables[] = { "drive", "device_name", "page", "event", "capability" };
+static const char *const own_tables[] = { "drive", "device_name", "page",
+					  "event", "capability",  "selftest_run" };
 static const char *const own_columns[] = { "drive", "nsid", "at" };
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -332,6 +333,7 @@ static int prepare_statements(struct em_db *db)
 		{ em_sql_event_put, &db->event_put },
 		{ em_sql_capability_put, &db->capability_put },
 		{ em_sql_capability_remove, &db->capability_remove },
+		{ em_sql_selftest_run_put, &db->test_run_put },
 	};
 	const struct em_db_description *about = db->about;
 	int r = 0;
@@ -653,6 +655,15 @@ int em_db_put_event(struct em_db *db, const struct em_event *event)
 	sqlite3_bind_text(put, slot++, event->new_value, -1, SQLITE_STATIC);
 	sqlite3_bind_text(put, slot++, event->summary, -1, SQLITE_STATIC);
 	return run(put);
+}
+
+int em_db_put_test_run(struct em_db *db, const struct em_store_test_run *item)
+{
+	sqlite3_bind_text(db->test_run_put, 1, item->drive, -1, SQLITE_STATIC);
+	sqlite3_bind_text(db->test_run_put, 2, item->test, -1, SQLITE_STATIC);
+	sqlite3_bind_text(db->test_run_put, 3, item->calendar, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(db->test_run_put, 4, item->slot_us);
+	return run(db->test_run_put);
 }
 
 int em_db_put_capability(struct em_db *db, const struct em_queue_capability *item)

@@ -60,6 +60,7 @@ int em_db_put_row(struct em_db *db, const struct em_queue_row *row);
 int em_db_put_page(struct em_db *db, const struct em_queue_page *page);
 int em_db_put_drive(struct em_db *db, const struct em_store_drive *drive);
 int em_db_put_event(struct em_db *db, const struct em_event *event);
+int em_db_put_test_run(struct em_db *db, const struct em_store_test_run *item);
 int em_db_put_capability(struct em_db *db, const struct em_queue_capability *item);
 
 /* What an error of this file means, for people. */

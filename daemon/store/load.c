@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load - what is read at start: drives, pages, capabilities and the newest events. */
+/* load - what is read at start: drives, pages, capabilities, runs of tests and the newest events.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,30 @@ int em_store_load_capabilities(struct em_store *store, em_store_capability_fn *f
 	struct capability_sink sink = { fn, userdata };
 
 	return load(store, em_sql_capability_all, 0, give_capability, &sink);
+}
+
+struct test_run_sink {
+	em_store_test_run_fn *fn;
+	void *userdata;
+};
+
+static int give_test_run(void *userdata, sqlite3_stmt *statement)
+{
+	const struct test_run_sink *sink = userdata;
+	struct em_store_test_run run = { 0 };
+
+	em_store_column_text(run.drive, sizeof(run.drive), statement, 0);
+	em_store_column_text(run.test, sizeof(run.test), statement, 1);
+	em_store_column_text(run.calendar, sizeof(run.calendar), statement, 2);
+	run.slot_us = sqlite3_column_int64(statement, 3);
+	return sink->fn(sink->userdata, &run);
+}
+
+int em_store_load_test_runs(struct em_store *store, em_store_test_run_fn *fn, void *userdata)
+{
+	struct test_run_sink sink = { fn, userdata };
+
+	return load(store, em_sql_selftest_run_all, 0, give_test_run, &sink);
 }
 
 struct event_sink {

@@ -26,6 +26,7 @@ nodist_daemon_store_libember_store_a_SOURCES = \
 ember_sql = \
 	schema/0001-base.sql \
 	schema/0002-events.sql \
+	schema/0003-selftest.sql \
 	schema/query/begin.sql \
 	schema/query/capability_all.sql \
 	schema/query/capability_put.sql \
@@ -59,6 +60,8 @@ ember_sql = \
 	schema/query/reading_range_newest.sql \
 	schema/query/reading_steps_newest.sql \
 	schema/query/rollback.sql \
+	schema/query/selftest_run_all.sql \
+	schema/query/selftest_run_put.sql \
 	schema/query/series_newest.sql \
 	schema/query/series_next.sql \
 	schema/query/series_prune.sql \

@@ -29,6 +29,7 @@ void em_queue_batch_done(struct em_queue_batch *batch)
 	struct em_queue_drive *drive;
 	struct em_queue_event *event;
 	struct em_queue_capability *capability;
+	struct em_queue_test_run *run;
 
 	while ((row = batch->rows)) {
 		batch->rows = row->next;
@@ -49,6 +50,10 @@ void em_queue_batch_done(struct em_queue_batch *batch)
 	while ((capability = batch->capabilities)) {
 		batch->capabilities = capability->next;
 		free(capability);
+	}
+	while ((run = batch->test_runs)) {
+		batch->test_runs = run->next;
+		free(run);
 	}
 	*batch = (struct em_queue_batch){ 0 };
 }
@@ -446,12 +451,54 @@ int em_queue_put_capability(struct em_queue *queue, const struct em_store_capabi
 	return 0;
 }
 
+static struct em_queue_test_run **find_test_run(struct em_queue_batch *batch,
+						const struct em_store_test_run *wanted)
+{
+	struct em_queue_test_run **p = &batch->test_runs;
+
+	while (*p && (strcmp((*p)->run.drive, wanted->drive) != 0 ||
+		      strcmp((*p)->run.test, wanted->test) != 0))
+		p = &(*p)->next;
+	return p;
+}
+
+static void add_test_run(struct em_queue *queue, struct em_queue_test_run *item)
+{
+	struct em_queue_batch *waiting = &queue->waiting;
+	struct em_queue_test_run **place = find_test_run(waiting, &item->run);
+	struct em_queue_test_run *old = *place;
+
+	item->next = old ? old->next : NULL;
+	*place = item;
+	if (!old && ++waiting->test_run_count > EM_STORE_TEST_RUNS_MAX) {
+		old = waiting->test_runs;
+		waiting->test_runs = old->next;
+		waiting->test_run_count--;
+		queue->dropped++;
+	}
+	free(old);
+}
+
+int em_queue_put_test_run(struct em_queue *queue, const struct em_store_test_run *run)
+{
+	struct em_queue_test_run *item;
+
+	if (!run->drive[0] || !run->test[0])
+		return -EINVAL;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	item->run = *run;
+	add_test_run(queue, item);
+	return 0;
+}
+
 bool em_queue_is_empty(const struct em_queue *queue)
 {
 	const struct em_queue_batch *waiting = &queue->waiting;
 
 	return !waiting->rows && !waiting->pages && !queue->drives_waiting && !waiting->events &&
-	       !waiting->capabilities;
+	       !waiting->capabilities && !waiting->test_runs;
 }
 
 void em_queue_repeat_drives(struct em_queue *queue)
@@ -569,6 +616,19 @@ static void return_capabilities(struct em_queue *queue, struct em_queue_batch *b
 	}
 }
 
+static void return_test_runs(struct em_queue *queue, struct em_queue_batch *batch)
+{
+	struct em_queue_test_run *item;
+
+	while ((item = batch->test_runs)) {
+		batch->test_runs = item->next;
+		if (*find_test_run(&queue->waiting, &item->run))
+			free(item);
+		else
+			add_test_run(queue, item);
+	}
+}
+
 void em_queue_return(struct em_queue *queue, struct em_queue_batch *batch)
 {
 	return_rows(queue, batch);
@@ -576,5 +636,6 @@ void em_queue_return(struct em_queue *queue, struct em_queue_batch *batch)
 	return_drives(queue, batch);
 	return_events(queue, batch);
 	return_capabilities(queue, batch);
+	return_test_runs(queue, batch);
 	em_queue_batch_done(batch);
 }

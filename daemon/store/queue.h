@@ -2,17 +2,17 @@
 #pragma once
 /*
  * queue - what waits for the writer: rows and events in their order, the newest bytes of each page,
- * the drives that changed, and what models refuse. Rows are packed, since many may wait while the
- * disk is out of order.
+ * the drives that changed, what models refuse, and runs of tests. Rows are packed, since many may
+ * wait while the disk is out of order.
  *
  * Owns:     its items; drives are remembered after they were written, so that a new file gets them.
  * Threads:  none of its own; the store's mutex guards it.
  * Blocking: never.
  * Errors:   -ENOMEM, -E2BIG, -EINVAL; -ENOBUFS for one drive more than EM_QUEUE_DRIVES_MAX.
  * Limits:   max rows, PAGES_MAX pages of PAGE_BYTES_MAX in all and CAPABILITIES_MAX capabilities
- *           (queue.c), EM_STORE_EVENTS_MAX events, EM_QUEUE_DRIVES_MAX drives; what has waited
- *           longest of its kind makes room and is counted, but for drives. A batch that was taken
- *           does not count before it is returned.
+ *           (queue.c), EM_STORE_EVENTS_MAX events, EM_STORE_TEST_RUNS_MAX runs of tests,
+ * EM_QUEUE_DRIVES_MAX drives; what has waited longest of its kind makes room and is counted, but
+ * for drives. A batch that was taken does not count before it is returned.
  */
 #include "daemon/store/store.h"
 
@@ -62,6 +62,11 @@ struct em_queue_capability {
 	struct em_store_capability capability;
 };
 
+struct em_queue_test_run {
+	struct em_queue_test_run *next;
+	struct em_store_test_run run;
+};
+
 /* What the writer takes out at once. */
 struct em_queue_batch {
 	struct em_queue_row *rows, *last_row;
@@ -69,7 +74,8 @@ struct em_queue_batch {
 	struct em_queue_drive *drives; /* copies */
 	struct em_queue_event *events, *last_event;
 	struct em_queue_capability *capabilities;
-	uint64_t row_count, page_count, page_bytes, event_count, capability_count;
+	struct em_queue_test_run *test_runs;
+	uint64_t row_count, page_count, page_bytes, event_count, capability_count, test_run_count;
 };
 
 struct em_queue {
@@ -98,6 +104,8 @@ int em_queue_remember_drive(struct em_queue *queue, const struct em_store_drive 
 int em_queue_put_event(struct em_queue *queue, const struct em_event *event);
 int em_queue_put_capability(struct em_queue *queue, const struct em_store_capability *capability,
 			    bool remove);
+
+int em_queue_put_test_run(struct em_queue *queue, const struct em_store_test_run *run);
 
 bool em_queue_is_empty(const struct em_queue *queue);
 /* Marks all remembered drives to be written again: the file is a new one. */

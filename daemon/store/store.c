@@ -124,7 +124,7 @@ static uint64_t count_waiting(const struct em_queue *queue)
 {
 	const struct em_queue_batch *waiting = &queue->waiting;
 	uint64_t count = waiting->row_count + waiting->page_count + waiting->event_count +
-			 waiting->capability_count;
+			 waiting->capability_count + waiting->test_run_count;
 
 	if (queue->drives_waiting)
 		for (const struct em_queue_drive *d = waiting->drives; d; d = d->next)
@@ -258,6 +258,15 @@ int em_store_put_capability(struct em_store *store, const struct em_store_capabi
 
 	pthread_mutex_lock(&store->lock);
 	r = em_queue_put_capability(&store->queue, capability, remove);
+	return finish_put(store, r);
+}
+
+int em_store_put_test_run(struct em_store *store, const struct em_store_test_run *run)
+{
+	int r;
+
+	pthread_mutex_lock(&store->lock);
+	r = em_queue_put_test_run(&store->queue, run);
 	return finish_put(store, r);
 }
 

@@ -66,6 +66,12 @@ struct em_store_capability {
 	int64_t at_us;
 };
 
+/* The last run that a schedule called for of a drive's self-test. */
+struct em_store_test_run {
+	char drive[17], test[16], calendar[128];
+	int64_t slot_us; /* when it called for it */
+};
+
 /*
  * Events with ids up to id were committed, or a write has failed and they wait in memory with the
  * rest: they may be shown. On the writer thread, without locks; must not block. Never again after
@@ -120,6 +126,9 @@ int em_store_put_event(struct em_store *store, const struct em_event *event);
 /* Inserts or updates by model, firmware and page; remove: forgets it. */
 int em_store_put_capability(struct em_store *store, const struct em_store_capability *capability,
 			    bool remove);
+/* Inserts or updates by drive and test. In memory at most EM_STORE_TEST_RUNS_MAX wait. */
+#define EM_STORE_TEST_RUNS_MAX 8192u
+int em_store_put_test_run(struct em_store *store, const struct em_store_test_run *run);
 /*
  * Waits until all that was put before is on the disk. 0; -ETIMEDOUT at deadline_us (monotonic);
  * -EAGAIN as soon as a write fails: it waits in memory. Blocks: not for the loop.
@@ -129,7 +138,7 @@ int em_store_flush(struct em_store *store, uint64_t deadline_us);
 struct em_store_status {
 	bool ok;	  /* the last write succeeded, or nothing was written yet */
 	char detail[200]; /* why not, for people */
-	/* Rows of all kinds: readings, pages, drives, events, capabilities. */
+	/* Rows of all kinds: readings, pages, drives, events, capabilities, runs of tests. */
 	uint64_t queued;  /* waiting or on their way to the disk */
 	uint64_t written; /* since start */
 	uint64_t dropped; /* lost since start */
@@ -148,6 +157,8 @@ int em_store_load_pages(struct em_store *store, em_store_page_fn *fn, void *user
 
 typedef int em_store_capability_fn(void *userdata, const struct em_store_capability *capability);
 int em_store_load_capabilities(struct em_store *store, em_store_capability_fn *fn, void *userdata);
+typedef int em_store_test_run_fn(void *userdata, const struct em_store_test_run *run);
+int em_store_load_test_runs(struct em_store *store, em_store_test_run_fn *fn, void *userdata);
 typedef int em_store_event_fn(void *userdata, const struct em_event *event);
 /* The newest `count` events, oldest first. */
 int em_store_load_events(struct em_store *store, unsigned count, em_store_event_fn *fn,

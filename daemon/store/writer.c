@@ -254,6 +254,9 @@ static int write_items(struct em_store *store, const struct em_queue_batch *batc
 		r = left_out(store, em_db_put_event(store->db, &e->event), e->event.drive, "event");
 	for (const struct em_queue_capability *c = batch->capabilities; c && r == 0; c = c->next)
 		r = left_out(store, em_db_put_capability(store->db, c), "", "capability");
+	for (const struct em_queue_test_run *t = batch->test_runs; t && r == 0; t = t->next)
+		r = left_out(store, em_db_put_test_run(store->db, &t->run), t->run.drive,
+			     "selftest_run");
 	return r == 0 ? write_readings(store, batch) : r;
 }
 
@@ -273,8 +276,8 @@ static int write_batch(struct em_store *store, const struct em_queue_batch *batc
 
 static uint64_t count_items(const struct em_queue_batch *batch)
 {
-	uint64_t count =
-		batch->row_count + batch->page_count + batch->event_count + batch->capability_count;
+	uint64_t count = batch->row_count + batch->page_count + batch->event_count +
+			 batch->capability_count + batch->test_run_count;
 
 	for (const struct em_queue_drive *d = batch->drives; d; d = d->next)
 		count++;

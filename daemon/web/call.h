@@ -15,6 +15,7 @@
 #include "daemon/drives/event_log.h"
 #include "daemon/drives/orders.h"
 #include "daemon/drives/snapshot.h"
+#include "daemon/jobs/jobs.h"
 #include "daemon/store/store.h"
 #include "lib/base/buf.h"
 
@@ -51,6 +52,7 @@ struct em_context {
 	struct em_store *store;	     /* NULL: nothing is kept */
 	struct em_event_log *events; /* NULL: none */
 	struct em_orders *orders;    /* NULL: none */
+	struct em_jobs *jobs;	     /* NULL: none */
 	struct em_tokens *tokens;    /* NULL: none */
 	const char *tokens_trouble;  /* why there are none, though there should be; NULL */
 	const char *version;

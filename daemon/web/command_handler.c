@@ -10,8 +10,6 @@
 #define LOG_LENGTH	512u
 #define IDENTIFY_LENGTH 4096u
 #define NSID_ALL	0xffffffffu
-/* The broker's own patience with a drive is shorter. */
-#define COMMAND_WAIT_US (20 * EM_US_PER_SEC)
 
 static const struct em_page *table_of(const struct em_command *command)
 {
@@ -122,7 +120,7 @@ void em_handle_command(struct em_call *call, struct em_reply *reply)
 	if (!drive)
 		return;
 	read_command(call, drive, &order.command);
-	if (!em_call_give(call, &order, drive, COMMAND_WAIT_US, reply))
+	if (!em_call_give(call, &order, drive, EM_DRIVE_WAIT_US, reply))
 		return;
 	if (order.answer.not_allowed)
 		em_reply_problem(reply, call, 400, "%s",

@@ -174,6 +174,7 @@ static json_t *reasons_json(const struct em_call *call, const struct em_store_st
 {
 	const struct em_snapshot *snap = call->snap;
 	json_t *list = json_array();
+	char jobs[EM_JOBS_PROBLEM_SIZE];
 	int r = 0;
 
 	if (!list)
@@ -182,6 +183,8 @@ static json_t *reasons_json(const struct em_call *call, const struct em_store_st
 		r |= add_reason(list, "the broker is not connected: no drive can be read");
 	if (!store->ok)
 		r |= add_reason(list, "history is not being written: %s", store->detail);
+	if (em_jobs_problem(call->context->jobs, jobs))
+		r |= add_reason(list, "%s", jobs);
 	r |= add_network_reasons(list, call);
 	for (unsigned i = 0; i < snap->count; i++) {
 		const struct em_drive_snap *drive = snap->drives[i];

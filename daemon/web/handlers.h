@@ -10,6 +10,8 @@
 
 /* For all that a handler waits for: the pool has few threads for all who ask. */
 #define EM_WAIT_US (800 * UINT64_C(1000))
+/* For what a drive is asked: longer than the broker's own patience with it. */
+#define EM_DRIVE_WAIT_US (20 * UINT64_C(1000000))
 
 em_handler em_handle_index, em_handle_health, em_handle_drives, em_handle_drive, em_handle_page,
 	em_handle_namespaces, em_handle_capacitor, em_handle_security, em_handle_history,
@@ -17,7 +19,7 @@ em_handler em_handle_index, em_handle_health, em_handle_drives, em_handle_drive,
 em_handler em_handle_drive_health;
 em_handler em_handle_events, em_handle_changes;
 em_handler em_handle_command;
-em_handler em_handle_refresh, em_handle_retire, em_handle_unretire;
+em_handler em_handle_refresh, em_handle_retire, em_handle_unretire, em_handle_self_test;
 em_handler em_handle_tokens, em_handle_token_create, em_handle_token_revoke;
 
 /* The drive of the call's {id}; NULL: reply is the problem (404, 409). */

@@ -50,7 +50,7 @@ check_PROGRAMS += $(web_tests) tests/unit/web/print_contract
 TESTS += $(web_tests)
 web_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS) \
 	-DTEST_SOURCES=\"$(abs_top_srcdir)\"
-web_test_libs = daemon/web/libember-web.a daemon/drives/libember-drives.a \
+web_test_libs = daemon/web/libember-web.a daemon/jobs/libember-jobs.a daemon/drives/libember-drives.a \
 	daemon/store/libember-store.a lib/ipc/libember-ipc.a lib/health/libember-health.a lib/nvme/libember-nvme.a \
 	lib/base/libember-base.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(ZLIB_LIBS) \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(LIBSYSTEMD_LIBS) $(CHECK_LIBS) -lpthread

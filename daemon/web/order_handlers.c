@@ -4,6 +4,7 @@
 #include <string.h>
 #include "daemon/web/handlers.h"
 #include "daemon/web/json.h"
+#include "lib/base/clock.h"
 
 static void answer_order(const struct em_call *call, const struct em_order *order, int r,
 			 struct em_reply *reply)
@@ -13,15 +14,20 @@ static void answer_order(const struct em_call *call, const struct em_order *orde
 		em_reply_problem(reply, call, 404, "The drive is not known any more.");
 		break;
 	case -EBUSY:
+	case -EAGAIN:
 		/* The drive's state, or all who want something at once. */
 		if (order->message[0])
 			em_reply_problem(reply, call, 409, "%s", order->message);
 		else
 			em_reply_unavailable(reply, call, "Too much is asked at once.");
 		break;
+	case -EPERM:
+		em_reply_problem(reply, call, 403, "%s", order->message);
+		break;
 	case -ETIMEDOUT:
 		em_reply_unavailable(reply, call,
-				     order->kind == EM_ORDER_COMMAND
+				     order->kind == EM_ORDER_COMMAND ||
+						     order->kind == EM_ORDER_SELF_TEST
 					     ? "The drive did not answer in time."
 					     : "emberd is too busy now; nothing was done.");
 		break;
@@ -140,4 +146,22 @@ void em_handle_retire(struct em_call *call, struct em_reply *reply)
 void em_handle_unretire(struct em_call *call, struct em_reply *reply)
 {
 	change_state(call, EM_ORDER_UNRETIRE, reply);
+}
+
+void em_handle_self_test(struct em_call *call, struct em_reply *reply)
+{
+	const struct em_drive_snap *drive = em_call_drive(call, reply);
+	struct em_order order = { .kind = EM_ORDER_SELF_TEST };
+
+	if (!drive)
+		return;
+	order.test = (enum em_self_test)call->args[EM_SELF_TEST_ARG_TEST].number;
+	if (!em_call_give(call, &order, drive, EM_DRIVE_WAIT_US, reply))
+		return;
+	em_reply_json(reply, json_pack("{s:s, s:s, s:s, s:s, s:o}", "drive", drive->id, "device",
+				       drive->device, "serial", drive->serial, "test",
+				       em_self_test_name(order.test), "accepted_at",
+				       em_json_time(em_realtime_us())));
+	em_reply_success(reply, call->route->status);
+	snprintf(reply->location, sizeof(reply->location), "/v1/drives/%s/selftest", drive->id);
 }

@@ -30,8 +30,9 @@ struct em_name_set {
 };
 extern const struct em_name_set em_set_states, em_set_statuses, em_set_pages, em_set_kinds,
 	em_set_changes, em_set_roles, em_set_token_roles, em_set_orders, em_set_health,
-	em_set_listeners, em_set_commands, em_set_capacitor, em_set_capacitor_sources, em_set_sscs,
-	em_set_erase_reasons, em_set_removals, em_set_trust, em_set_verdicts, em_set_severities;
+	em_set_listeners, em_set_commands, em_set_self_tests, em_set_capacitor,
+	em_set_capacitor_sources, em_set_sscs, em_set_erase_reasons, em_set_removals, em_set_trust,
+	em_set_verdicts, em_set_severities;
 
 struct em_param {
 	const char *name;
@@ -61,6 +62,7 @@ enum em_shape {
 	EM_SHAPE_EVENTS, /* or, when asked for, the stream of them */
 	EM_SHAPE_REFRESH,
 	EM_SHAPE_COMMAND,
+	EM_SHAPE_SELF_TEST,
 	EM_SHAPE_SUMMARY,
 	EM_SHAPE_TOKENS,
 	EM_SHAPE_TOKEN, /* with its secret */
@@ -116,6 +118,7 @@ enum {
 	EM_COMMAND_ARG_CONSUME,
 	EM_COMMAND_ARG_COUNT
 };
+enum { EM_SELF_TEST_ARG_TEST, EM_SELF_TEST_PARAM_COUNT };
 enum { EM_TOKEN_NAME, EM_TOKEN_ROLE, EM_TOKEN_EXPIRES_IN, EM_TOKEN_PARAM_COUNT };
 enum {
 	EM_HISTORY_FIELD,

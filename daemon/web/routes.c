@@ -70,6 +70,11 @@ static const char *command_name(unsigned index)
 	return em_command_name(index);
 }
 
+static const char *self_test_name(unsigned index)
+{
+	return em_self_test_name(index);
+}
+
 static const char *capacitor_name(unsigned index)
 {
 	return em_capacitor_state_name(index);
@@ -128,6 +133,7 @@ const struct em_name_set em_set_orders = { order_name, EM_COUNT(order_names) };
 const struct em_name_set em_set_health = { health_name, EM_COUNT(health_names) };
 const struct em_name_set em_set_listeners = { listener_name, EM_COUNT(listener_names) };
 const struct em_name_set em_set_commands = { command_name, EM_COMMAND_COUNT };
+const struct em_name_set em_set_self_tests = { self_test_name, EM_SELF_TEST_COUNT };
 const struct em_name_set em_set_capacitor = { capacitor_name, EM_CAPACITOR_STATE_COUNT };
 const struct em_name_set em_set_capacitor_sources = { capacitor_source_name,
 						      EM_CAPACITOR_SOURCE_COUNT };
@@ -232,6 +238,13 @@ static const struct em_param command_params[EM_COMMAND_ARG_COUNT] = {
 					     "ours. At most 4096 bytes." },
 };
 
+static const struct em_param self_test_params[EM_SELF_TEST_PARAM_COUNT] = {
+	[EM_SELF_TEST_ARG_TEST] = { .name = "test", .type = EM_PARAM_CHOICE, .required = true,
+				    .set = &em_set_self_tests,
+				    .help = "The test to begin, or abort to end the one that "
+					    "runs." },
+};
+
 static const struct em_param token_params[EM_TOKEN_PARAM_COUNT] = {
 	[EM_TOKEN_NAME] = { .name = "name", .type = EM_PARAM_LABEL, .required = true,
 			    .in_body = true, .max = EM_TOKEN_NAME_SIZE - 1,
@@ -305,6 +318,11 @@ const struct em_route em_routes[] = {
 	  .conflicts = true, .waits = true, .op_id = "readRaw",
 	  .summary = "Read one page of a drive now, as bytes and, where Ember has a table, as "
 		     "values." },
+	{ .method = "POST", .path = "/v1/drives/{id}/selftest", .role = EM_ROLE_ADMIN,
+	  .shape = EM_SHAPE_SELF_TEST, PARAMS(self_test_params), .handle = em_handle_self_test,
+	  .status = 202, .conflicts = true, .waits = true, .op_id = "runSelftest",
+	  .summary = "Begin a device self-test on the controller and all its namespaces, or end "
+		     "the one that runs." },
 	{ .method = "POST", .path = "/v1/drives/{id}/retire", .role = EM_ROLE_ADMIN,
 	  .shape = EM_SHAPE_SUMMARY, .handle = em_handle_retire, .conflicts = true, .waits = true,
 	  .op_id = "retireDrive",

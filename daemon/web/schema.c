@@ -348,6 +348,8 @@ const char *em_schema_of_route(const struct em_route *route, char buf[EM_SCHEMA_
 		return "refresh";
 	case EM_SHAPE_COMMAND:
 		return "command";
+	case EM_SHAPE_SELF_TEST:
+		return "self_test";
 	case EM_SHAPE_SUMMARY:
 		return "summary";
 	case EM_SHAPE_TOKENS:

@@ -355,6 +355,13 @@ static const struct em_member refresh_members[] = {
 	{ "pages", EM_M_NAME, .list = true, .set = &em_set_pages, .help = "What is being read." },
 	{ 0 },
 };
+static const struct em_member self_test_members[] = {
+	ID_MEMBERS,
+	{ "test", EM_M_NAME, .set = &em_set_self_tests, .help = "What the drive has taken on." },
+	{ "accepted_at", EM_M_TIME,
+	  .help = "When it had. What was read of the page later tells how it goes." },
+	{ 0 },
+};
 static const struct em_member tokens_members[] = {
 	{ "tokens", EM_M_OBJECT, .list = true, .of = "token", .help = "Oldest first." },
 	{ 0 },
@@ -402,6 +409,7 @@ const struct em_object em_objects[] = {
 	{ "events", NULL, events_members, EM_MORE_NONE },
 	{ "refresh", NULL, refresh_members, EM_MORE_NONE },
 	{ "command", NULL, command_members, EM_MORE_DECODED },
+	{ "self_test", NULL, self_test_members, EM_MORE_NONE },
 	{ "tokens", NULL, tokens_members, EM_MORE_NONE },
 	{ "token", NULL, token_members, EM_MORE_NONE },
 	{ "new_token", "token", new_token_members, EM_MORE_NONE },

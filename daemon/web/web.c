@@ -72,6 +72,7 @@ static int make_context(struct em_web *web, const struct em_web_config *config, 
 	context->store = store;
 	context->events = config->events;
 	context->orders = config->orders;
+	context->jobs = config->jobs;
 	context->version = web->version;
 	context->started_us = em_realtime_us();
 	context->started_mono_us = em_monotonic_us();

@@ -14,11 +14,13 @@
 #include "daemon/drives/event_log.h"
 #include "daemon/drives/orders.h"
 #include "daemon/drives/snapshot.h"
+#include "daemon/jobs/jobs.h"
 #include "daemon/store/store.h"
 
 struct em_web_config {
 	struct em_event_log *events; /* NULL: events are answered with 503 */
 	struct em_orders *orders;    /* NULL: likewise what is asked of the loop */
+	struct em_jobs *jobs;	     /* NULL: none */
 	/* The network: TLS, bearer tokens, GET only. listen NULL or "" = none. */
 	const char *https_listen;      /* "0.0.0.0:9443", "[::]:9443" */
 	const char *certificate, *key; /* PEM files */

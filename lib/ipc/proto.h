@@ -107,7 +107,7 @@ struct em_ipc_request {
 	uint32_t
 		drive; /* handle from an EM_IPC_DRIVE message; never used again for another drive */
 	enum em_op op;
-	uint8_t page; /* CNS, log page or feature identifier, or security protocol */
+	uint8_t page; /* CNS, log page, feature, security protocol or self-test code */
 	uint8_t lsp;  /* log specific parameter, or SEL of a feature */
 	uint16_t lsi; /* log specific identifier, CNTID of Identify, or SPSP of a protocol */
 	uint32_t nsid;

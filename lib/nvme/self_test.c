@@ -9,8 +9,14 @@
 #define REF "NVMe Base 2.0, Device Self-test log page (06h), "
 
 #define RESULT(status) ((status)&0x0f)
+#define RESULT_PASSED  0
+#define RESULT_FATAL   5 /* an error of the drive kept the test from its end */
+#define RESULT_FAILED  6
 #define RESULT_SEGMENT 7 /* failed, and the segment is known */
 #define RESULT_UNUSED  0x0f
+#define RESULTS_OFFSET 4
+#define RESULT_SIZE    28
+#define RESULT_COUNT   20
 #define VALID_NSID     0x01 /* Valid Diagnostic Information */
 #define VALID_LBA      0x02
 #define VALID_SCT      0x04
@@ -44,6 +50,30 @@ static const struct em_name results[] = {
 static bool is_unused(const uint8_t *entry)
 {
 	return RESULT(entry[0]) == RESULT_UNUSED || entry[0] == 0;
+}
+
+/* The newest test that came to its end: one that somebody or something aborted says nothing. */
+static bool last_passed(const uint8_t *page, size_t len, em_u128 *ret)
+{
+	for (size_t i = 0; i < RESULT_COUNT; i++) {
+		size_t at = RESULTS_OFFSET + i * RESULT_SIZE;
+
+		if (at + RESULT_SIZE > len)
+			return false;
+		if (is_unused(page + at))
+			continue;
+		switch (RESULT(page[at])) {
+		case RESULT_PASSED:
+			*ret = 1;
+			return true;
+		case RESULT_FATAL:
+		case RESULT_FAILED:
+		case RESULT_SEGMENT:
+			*ret = 0;
+			return true;
+		}
+	}
+	return false;
 }
 
 static const struct em_field entry_fields[] = {
@@ -161,9 +191,9 @@ static const struct em_field entry_fields[] = {
 static const struct em_group groups[] = {
 	{
 		.key = "results",
-		.offset = 4,
-		.stride = 28,
-		.count = 20,
+		.offset = RESULTS_OFFSET,
+		.stride = RESULT_SIZE,
+		.count = RESULT_COUNT,
 		.unused = is_unused,
 		.unused_key = "unused_entries",
 		.fields = entry_fields,
@@ -212,6 +242,21 @@ static const struct em_field fields[] = {
 		.unit = "percent",
 		.help = "How much of the running self-test is done; absent when none is running.",
 		.ref = REF "byte 1 bits 6:0",
+	},
+	{
+		.key = "last_passed",
+		.offset = RESULTS_OFFSET,
+		.len = 1,
+		.type = EM_UINT,
+		.flags = EM_DERIVED,
+		.derive = last_passed,
+		.metric = EM_METRIC_GAUGE,
+		.metric_name = "ember_selftest_last_passed",
+		.label = "Last passed",
+		.unit = "",
+		.help = "1 when the newest self-test that came to its end passed, 0 when it "
+			"failed; absent when none did.",
+		.ref = REF "result entry byte 0 bits 3:0",
 	},
 };
 

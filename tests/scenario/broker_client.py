@@ -29,6 +29,7 @@ PACKET_MAX = 65536 + 512
 KIND_REQUEST, KIND_REPLY, KIND_DRIVE, KIND_EVENT, KIND_SYNC = range(1, 6)
 CLASSES = {
     "identify": "read", "get-log": "read", "get-feature": "read",
+    "identify-any": "arm", "get-log-any": "arm", "get-feature-any": "arm",
     "acknowledge-event": "arm", "arm-events": "arm", "self-test": "test",
     "namespace-create": "provision", "namespace-attach": "provision",
     "namespace-detach": "provision", "firmware-download": "firmware",

@@ -64,13 +64,16 @@ def test_a_refusal_of_the_drive_is_its_status():
 
 def test_checks_send_nothing():
     host = broker_host()
-    bad = [("get-log", dict(page=0x07, length=512, nsid=ALL)),
+    bad = [("get-log", dict(page=0x07, length=512, nsid=ALL, lsp=1)),
            ("get-log", dict(page=0x0D, length=512, nsid=ALL)),
            ("get-log", dict(page=0xC3, length=4096, nsid=ALL)),
            ("get-log", dict(page=0x02, length=510, nsid=ALL)),
            ("identify", dict(page=0x01, length=512)),
            ("identify", dict(page=0x1C, length=4096)),
            ("arm-events", dict(arg=0x300)),
+           ("self-test", dict(page=0x0E, nsid=ALL)),
+           ("self-test", dict(page=0x00, nsid=ALL)),
+           ("self-test", dict(page=0x01, nsid=ALL, length=4)),
            ("acknowledge-event", dict(page=0x04, length=4096))]
     with connect(host) as client:
         for op, fields in bad:
@@ -104,7 +107,8 @@ def as_user(uid, function):
 def ask_each_class(host, classes, uid):
     """{class: answer} to one operation of each class, asked by that user."""
     def ask():
-        fields = {"read": dict(page=1, length=4096), "arm": dict(page=2, length=512)}
+        fields = {"read": dict(page=1, length=4096), "arm": dict(page=1, length=4096),
+                  "test": dict(page=1)}
         with connect(host) as client:
             return {cls: client.ask("nvme0", next(op for op in OPERATIONS if CLASSES[op] == cls),
                                     **fields.get(cls, {})).answer for cls in classes}
@@ -118,10 +122,10 @@ def test_the_client_user_needs_no_privilege():
         return "needs root: not run"
     host = broker_host(client=stranger)
     answers = ask_each_class(host, list(dict.fromkeys(CLASSES.values())), stranger)
-    assert answers == {"read": "done", "arm": "done", "test": "not-supported",
+    assert answers == {"read": "done", "arm": "done", "test": "done",
                        "provision": "needs-confirmation", "firmware": "needs-confirmation",
                        "erase": "needs-confirmation"}, answers
-    assert commands(host, "nvme0") == 2
+    assert commands(host, "nvme0") == 3
     assert f"uid {stranger}): needs-confirmation" in host.read("broker.log")
     return None
 

@@ -9,6 +9,7 @@ import sqlite3
 import ssl
 import subprocess
 import time
+import urllib.parse
 
 import harness
 from contract import Contract
@@ -196,6 +197,19 @@ def test_orders():
     assert reply["state"] == "removed"
 
 
+def test_self_tests():
+    host = harness.Host(poll=FAST, policy="[default]\ntest = allow\n[drive SH203300026]\ntest = deny\n")
+    host.wait_read("nvme0", "selftest")
+    host.wait_read("nvme1", "selftest")
+    contract = Contract(host)
+    path = "/v1/drives/{id}/selftest"
+    contract.ask("POST", path, id="nvme0", query={"test": "extended"}, expect=202)
+    contract.ask("POST", path, id="nvme0", query={"test": "short"}, expect=409)
+    host.wait(lambda: contract.ask("GET", path, id="nvme0")[1]["values"]["in_progress"], "the test")
+    contract.ask("POST", path, id="nvme0", query={"test": "abort"}, expect=202)
+    contract.ask("POST", path, id="nvme1", query={"test": "short"}, expect=403)
+
+
 def test_tokens():
     host = harness.Host()
     contract = Contract(host)
@@ -233,8 +247,15 @@ def bad_values(schema):
     return [""] if "minLength" in schema else ["", "\n"]
 
 
+def good_value(schema):
+    if "enum" in schema:
+        return schema["enum"][0]
+    return "1" if schema["type"] == "integer" else "temperature_celsius"
+
+
 def required_query(operation):
-    return {parameter["name"]: "temperature_celsius" for parameter in operation["parameters"]
+    return {parameter["name"]: good_value(parameter["schema"])
+            for parameter in operation["parameters"]
             if parameter["in"] == "query" and parameter["required"]}
 
 
@@ -381,7 +402,8 @@ def as_another_user(host):
     for method, path, operation in contract.operations():
         if operation["x-role"] != "admin":
             continue
-        target = path.replace("{id}", "nvme0").replace("{token}", "x")
+        target = path.replace("{id}", "nvme0").replace("{token}", "x") + \
+            "?" + urllib.parse.urlencode(required_query(operation))
         body = '{"name":"x"}' if "requestBody" in operation else ""
         answer = ask_as_nobody(host.path("emberd.sock"), method, target, body)
         assert answer.startswith("HTTP/1.1 403 "), f"{method} {target}: {answer[:200]}"

@@ -58,8 +58,8 @@ START_TEST(every_operation_has_a_row)
 		const struct em_operation *row = em_operation_find(op);
 
 		ck_assert_ptr_nonnull(row);
-		/* What reads or arms works; nothing beyond that does yet. */
-		ck_assert_int_eq(row->run != NULL, em_op_class(op) <= EM_CLASS_ARM);
+		/* What reads, arms or tests works; nothing beyond that does yet. */
+		ck_assert_int_eq(row->run != NULL, em_op_class(op) <= EM_CLASS_TEST);
 		ck_assert_int_eq(row->run != NULL, row->check != NULL);
 		/* Never shorter than the kernel's own. */
 		ck_assert_uint_eq(row->timeout_ms, 0);
@@ -89,14 +89,17 @@ START_TEST(only_listed_pages_pass)
 {
 	static const uint8_t cns[] = { 0,    1,	   2,	 3,    4,    8,	   0x10,
 				       0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17 };
-	/* Not 07h, 08h, 0Dh, which create; not C3h, which is consumed; not 04h, 80h. */
-	static const uint8_t lid[] = { 0,    1,	   2,	 3,    5,    6,	   9,	 0x0a, 0x12,
-				       0x13, 0x81, 0xc1, 0xc2, 0xca, 0xd0, 0xd1, 0xd2 };
+	/* 07h and 08h as they stand, since no parameter may ask to capture anew; not 0Dh, which
+	 * creates; not C3h, which is consumed; not 04h, 80h. */
+	static const uint8_t lid[] = { 0,    1,	   2,	 3,    5,    6,	   7,	 8,    9,   0x0a,
+				       0x12, 0x13, 0x81, 0xc1, 0xc2, 0xca, 0xd0, 0xd1, 0xd2 };
 	static const uint8_t fid[] = { 1,    2,	   4,	 5,    6,    7,	   8,	0x0a,
 				       0x0b, 0x10, 0x11, 0x17, 0x84, 0xd0, 0xe1 };
 	static const uint8_t events[] = { 1, 2 };
 	static const uint8_t armed[] = { 0, 0x0b };
 	static const uint8_t protocols[] = { 0 }, discovery[] = { 1 };
+	/* Not 0: no such test; not Eh, whatever the vendor's does. */
+	static const uint8_t tests[] = { 1, 2, 0x0f };
 
 	check_pages((struct em_ipc_request){ .op = EM_OP_IDENTIFY, .len = 4096 }, cns, sizeof(cns));
 	check_pages((struct em_ipc_request){ .op = EM_OP_GET_LOG, .len = 512 }, lid, sizeof(lid));
@@ -109,6 +112,7 @@ START_TEST(only_listed_pages_pass)
 		    sizeof(protocols));
 	check_pages((struct em_ipc_request){ .op = EM_OP_SECURITY_RECEIVE, .lsi = 1, .len = 512 },
 		    discovery, sizeof(discovery));
+	check_pages((struct em_ipc_request){ .op = EM_OP_SELF_TEST }, tests, sizeof(tests));
 }
 END_TEST
 
@@ -125,6 +129,10 @@ static const struct em_ipc_request good_requests[] = {
 	{ .op = EM_OP_ARM_EVENTS, .arg = 0x1f },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0, .lsi = 0, .len = 512 },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 4096 },
+	{ .op = EM_OP_SELF_TEST, .page = 1 },
+	{ .op = EM_OP_SELF_TEST, .page = 2, .nsid = EM_NSID_ALL },
+	{ .op = EM_OP_SELF_TEST, .page = 2, .nsid = 7 },
+	{ .op = EM_OP_SELF_TEST, .page = 0x0f, .nsid = EM_NSID_ALL },
 };
 
 static const struct em_ipc_request bad_requests[] = {
@@ -142,6 +150,7 @@ static const struct em_ipc_request bad_requests[] = {
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .offset = 2 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .offset = UINT64_MAX - 3 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .lsp = 1 },
+	{ .op = EM_OP_GET_LOG, .page = 7, .len = 512, .lsp = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .lsi = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 3, .len = 512, .nsid = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 512, .arg = 1 },
@@ -175,6 +184,11 @@ static const struct em_ipc_request bad_requests[] = {
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .lsp = 1 },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .arg = 1 },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 512, .offset = 4 },
+	{ .op = EM_OP_SELF_TEST, .page = 1, .len = 4 },
+	{ .op = EM_OP_SELF_TEST, .page = 1, .offset = 4 },
+	{ .op = EM_OP_SELF_TEST, .page = 1, .lsp = 1 },
+	{ .op = EM_OP_SELF_TEST, .page = 1, .lsi = 1 },
+	{ .op = EM_OP_SELF_TEST, .page = 1, .arg = 1 },
 };
 
 START_TEST(good_numbers_pass)
@@ -300,6 +314,21 @@ START_TEST(discovery_is_asked_as_the_specification_says)
 }
 END_TEST
 
+START_TEST(a_self_test_is_its_code_and_a_namespace)
+{
+	run(&(struct em_ipc_request){ .op = EM_OP_SELF_TEST, .page = 2, .nsid = EM_NSID_ALL });
+	run(&(struct em_ipc_request){ .op = EM_OP_SELF_TEST, .page = 0x0f, .nsid = 3 });
+	ck_assert_uint_eq(n_sent, 2);
+	ck_assert_uint_eq(sent[0].opcode, 0x14);
+	ck_assert_uint_eq(sent[0].nsid, 0xffffffff);
+	ck_assert_uint_eq(sent[0].cdw10, 2);
+	ck_assert_uint_eq(sent[0].data_len, 0);
+	ck_assert_uint_eq(sent[0].addr, 0);
+	ck_assert_uint_eq(sent[1].cdw10, 0x0f);
+	ck_assert_uint_eq(sent[1].nsid, 3);
+}
+END_TEST
+
 START_TEST(errors_of_the_host_are_no_status)
 {
 	static const struct em_ipc_request request = { .op = EM_OP_GET_FEATURE, .page = 1 };
@@ -345,6 +374,7 @@ int main(void)
 	tcase_add_test(tc, arming_writes_nothing_when_it_cannot_read);
 	tcase_add_test(tc, identify_and_features_are_laid_out);
 	tcase_add_test(tc, discovery_is_asked_as_the_specification_says);
+	tcase_add_test(tc, a_self_test_is_its_code_and_a_namespace);
 	tcase_add_test(tc, errors_of_the_host_are_no_status);
 	return run_tests(tc);
 }

@@ -346,6 +346,24 @@ START_TEST(self_test_that_ended)
 }
 END_TEST
 
+START_TEST(self_test_that_began)
+{
+	uint8_t log[564] = { 0 };
+
+	log[4] = 0x10; /* short, passed */
+	put(before, EM_PAGE_SELFTEST, log, sizeof(log));
+	log[0] = 2;
+	put(after, EM_PAGE_SELFTEST, log, sizeof(log));
+	expect(EM_EVENT_KIND_SELFTEST_STARTED, "extended", "", "");
+	/* One that runs on begins no second time. */
+	put(before, EM_PAGE_SELFTEST, log, sizeof(log));
+	log[1] = 50;
+	put(after, EM_PAGE_SELFTEST, log, sizeof(log));
+	changes();
+	ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
 START_TEST(sanitize_that_began)
 {
 	uint8_t log[512] = { 0 };
@@ -372,6 +390,7 @@ int main(void)
 		warnings_are_told_at_first_sight,
 		errors_are_counted_up,
 		self_test_that_ended,
+		self_test_that_began,
 		sanitize_that_began,
 	};
 	TCase *tc = tcase_create("changes");

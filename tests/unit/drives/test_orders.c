@@ -13,12 +13,16 @@
 static sd_event *event;
 static struct em_orders *orders;
 static unsigned carried_out;
+static uint64_t last_id;
 
 static void carry_out(void *userdata, struct em_order *order)
 {
 	ck_assert_ptr_eq(userdata, &carried_out);
 	carried_out++;
-	order->result = order->kind == EM_ORDER_RETIRE ? -EBUSY : 0;
+	order->result = order->kind == EM_ORDER_RETIRE	    ? -EBUSY
+			: order->kind == EM_ORDER_SELF_TEST ? EM_ORDER_LATER
+							    : 0;
+	last_id = order->id;
 	strcpy(order->message, order->drive_id);
 }
 
@@ -78,6 +82,25 @@ START_TEST(order_gets_its_answer)
 }
 END_TEST
 
+START_TEST(order_that_asks_the_drive_ends_later)
+{
+	struct giver test;
+
+	begin(&test, EM_ORDER_SELF_TEST);
+	turn_until(1);
+	ck_assert(!em_orders_may_wait(orders));
+	ck_assert(em_orders_waits(orders, last_id));
+	em_orders_finish(orders, last_id + 1, 0, "somebody else's");
+	ck_assert(em_orders_waits(orders, last_id));
+	em_orders_finish(orders, last_id, -EPERM, "the policy");
+	pthread_join(test.thread, NULL);
+	ck_assert_int_eq(test.result, -EPERM);
+	ck_assert_str_eq(test.order.message, "the policy");
+	ck_assert(em_orders_may_wait(orders));
+	em_orders_finish(orders, last_id, 0, "nobody waits");
+}
+END_TEST
+
 /* What was said to have failed must not be done afterwards. */
 START_TEST(late_order_is_not_carried_out)
 {
@@ -133,9 +156,8 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		order_gets_its_answer,
-		late_order_is_not_carried_out,
-		orders_are_limited,
+		order_gets_its_answer,		 order_that_asks_the_drive_ends_later,
+		late_order_is_not_carried_out,	 orders_are_limited,
 		end_of_the_loop_frees_who_waits,
 	};
 	TCase *tc = tcase_create("orders");

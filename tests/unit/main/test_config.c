@@ -137,12 +137,18 @@ START_TEST(every_option_is_read)
 	write_main("# a comment\n\n[http]\n socket = /a b/c \nlisten=[::1]:9980\n"
 		   "[store]\ndirectory=/s\nraw_keep=1h\n[broker]\r\nsocket=/b\r\n"
 		   "[poll]\nsmart_interval=10ms\nselftest_interval=1min 30s\n"
-		   "firmware_interval=7d\nidentify_interval=2h\n[log]\nlevel=debug");
+		   "firmware_interval=7d\nidentify_interval=2h\n"
+		   "[selftest]\nshort_schedule=Sat *-*-* 02:00\nstagger=1h\ncatch_up=no\n"
+		   "[log]\nlevel=debug");
 	load();
 	ck_assert_str_eq(config->http_socket, "/a b/c");
 	ck_assert_str_eq(config->http_listen, "[::1]:9980");
 	ck_assert_str_eq(config->store_directory, "/s");
 	ck_assert_uint_eq(config->raw_keep_us, 3600 * SECOND);
+	ck_assert_str_eq(config->jobs.short_schedule, "Sat *-*-* 02:00");
+	ck_assert_str_eq(config->jobs.extended_schedule, "");
+	ck_assert_uint_eq(config->jobs.stagger_us, 3600 * SECOND);
+	ck_assert(!config->jobs.catch_up);
 	ck_assert_str_eq(config->drives.broker_socket, "/b");
 	ck_assert_uint_eq(config->drives.intervals.page_us[EM_PAGE_SMART], 10000);
 	ck_assert_uint_eq(config->drives.intervals.page_us[EM_PAGE_SELFTEST], 90 * SECOND);
@@ -293,6 +299,8 @@ START_TEST(bad_values_are_errors)
 	check_bad("[http]\nadmin_group=a b\n", 2, "write a name");
 	check_bad("[http]\nadmin_group=-a\n", 2, "write a name");
 	check_bad("[drives]\ntransport=tcp\n", 2, "write all or pcie");
+	check_bad("[selftest]\ncatch_up=true\n", 2, "write yes or no");
+	check_bad("[selftest]\nshort_schedule=a\x01\n", 2, "calendar event of systemd.time(7)");
 }
 END_TEST
 

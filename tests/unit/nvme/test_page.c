@@ -284,6 +284,25 @@ START_TEST(a_self_test_log_of_zeros_has_no_result)
 }
 END_TEST
 
+START_TEST(the_last_test_that_came_to_its_end)
+{
+	start();
+	check_value(EM_PAGE_SELFTEST, "last_passed", "null");
+	page[4] = 0x1f;	     /* an entry that is not used */
+	page[4 + 28] = 0x21; /* aborted */
+	check_value(EM_PAGE_SELFTEST, "last_passed", "null");
+	page[4 + 2 * 28] = 0x10;
+	page[4 + 3 * 28] = 0x17;
+	check_value(EM_PAGE_SELFTEST, "last_passed", "1");
+	for (uint8_t result = 5; result <= 7; result++) {
+		page[4] = 0x20 | result;
+		check_value(EM_PAGE_SELFTEST, "last_passed", "0");
+	}
+	page[4] = 0x28; /* nobody knows why it ended */
+	check_value(EM_PAGE_SELFTEST, "last_passed", "1");
+}
+END_TEST
+
 static void put_error(unsigned index, uint64_t count, uint16_t status)
 {
 	uint8_t *entry = page + index * 64;
@@ -688,6 +707,7 @@ int main(void)
 	tcase_add_test(tcase, each_valid_bit_opens_its_own_value);
 	tcase_add_test(tcase, a_running_self_test);
 	tcase_add_test(tcase, a_self_test_log_of_zeros_has_no_result);
+	tcase_add_test(tcase, the_last_test_that_came_to_its_end);
 	tcase_add_test(tcase, an_error);
 	tcase_add_test(tcase, an_error_without_a_command);
 	tcase_add_test(tcase, the_error_log_is_as_long_as_identify_says);

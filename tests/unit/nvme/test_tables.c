@@ -210,6 +210,7 @@ static const struct place selftest[] = {
 	PLACE(struct nvme_self_test_log, current_operation, "in_progress"),
 	PLACE(struct nvme_self_test_log, current_operation, "running_test"),
 	PLACE(struct nvme_self_test_log, completion, "percent"),
+	PLACE(struct nvme_self_test_log, result[0].dsts, "last_passed"),
 };
 
 static const struct place result_entry[] = {

@@ -6,23 +6,25 @@
 #include "tests/unit/runner.h"
 #include "tests/unit/store/fixture.h"
 
-#define LATEST "2"
+#define LATEST	   "3"
+#define SHIPPED	   3 /* migrations */
+#define ONE_BEYOND "4"
 
 /* A later Ember's migrations: the shipped ones, and one more. */
-static struct em_sql_migration migrations[4];
+static struct em_sql_migration migrations[SHIPPED + 2];
 static struct em_db_description description;
 static char message[EM_DB_MESSAGE_SIZE];
 
 static void start(void)
 {
 	make_dir();
-	migrations[0] = em_sql_migrations[0];
-	migrations[1] = em_sql_migrations[1];
-	ck_assert_ptr_null(em_sql_migrations[2].name);
-	migrations[2] = (struct em_sql_migration){
-		"0003-more", "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO more VALUES (7);"
+	for (unsigned i = 0; i < SHIPPED; i++)
+		migrations[i] = em_sql_migrations[i];
+	ck_assert_ptr_null(em_sql_migrations[SHIPPED].name);
+	migrations[SHIPPED] = (struct em_sql_migration){
+		"0004-more", "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO more VALUES (7);"
 	};
-	migrations[3] = (struct em_sql_migration){ NULL, NULL };
+	migrations[SHIPPED + 1] = (struct em_sql_migration){ NULL, NULL };
 	description =
 		(struct em_db_description){ db_path, tables, EM_COUNT(tables), em_sql_migrations };
 	message[0] = '\0';
@@ -45,7 +47,7 @@ START_TEST(every_migration_runs_once_and_from_nothing)
 	ck_assert_int_eq(open_and_close(), 0);
 	ck_assert_int_eq(open_and_close(), 0);
 	ck_assert_str_eq(look("SELECT count(*) FROM more", buf), "1");
-	ck_assert_str_eq(look("PRAGMA user_version", buf), "3");
+	ck_assert_str_eq(look("PRAGMA user_version", buf), ONE_BEYOND);
 	ck_assert_str_eq(look("PRAGMA journal_mode", buf), "wal");
 	/* Nothing was there to be copied. */
 	ck_assert_uint_eq(count_files("ember.db.version"), 0);
@@ -123,12 +125,13 @@ START_TEST(a_file_of_version_1_is_brought_forward)
 	ck_assert_msg(em_db_open(&db, &description, message) == 0, "%s", message);
 	ck_assert_int_eq(em_db_put_event(db, &event), 0);
 	em_db_close(db);
-	ck_assert_str_eq(look("PRAGMA user_version", buf), "2");
+	ck_assert_str_eq(look("PRAGMA user_version", buf), LATEST);
 	ck_assert_str_eq(look("SELECT bytes FROM smart", buf),
 			 "340282366920938463463374607431768211455");
 	ck_assert_str_eq(look("SELECT hex(data) FROM page", buf), "00FF");
 	ck_assert_str_eq(look("SELECT kind FROM event", buf), "drive-removed");
 	ck_assert_str_eq(look("SELECT count(*) FROM capability", buf), "0");
+	ck_assert_str_eq(look("SELECT count(*) FROM selftest_run", buf), "0");
 	strcat(db_path, ".version-1");
 	ck_assert_str_eq(look("PRAGMA user_version", buf), "1");
 	ck_assert_str_eq(look("SELECT hex(data) FROM page", buf), "00FF");
@@ -140,7 +143,8 @@ START_TEST(a_migration_that_fails_changes_nothing)
 	char buf[128];
 
 	ck_assert_int_eq(open_and_close(), 0);
-	migrations[2].text = "CREATE TABLE more (a INTEGER) STRICT; INSERT INTO none VALUES (1);";
+	migrations[SHIPPED].text =
+		"CREATE TABLE more (a INTEGER) STRICT; INSERT INTO none VALUES (1);";
 	description.migrations = migrations;
 	ck_assert_int_lt(open_and_close(), 0);
 	ck_assert_str_eq(look("PRAGMA user_version", buf), LATEST);

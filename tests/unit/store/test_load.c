@@ -96,6 +96,38 @@ START_TEST(a_new_file_knows_the_drives_of_the_last_one)
 }
 END_TEST
 
+static int add_test_run(void *userdata, const struct em_store_test_run *run)
+{
+	char *text = userdata;
+
+	sprintf(text + strlen(text), "%s/%s/%s@%lld ", run->drive, run->test, run->calendar,
+		(long long)run->slot_us);
+	return 0;
+}
+
+START_TEST(runs_of_tests_outlive_a_restart)
+{
+	struct em_store_test_run one = { "d1", "short", "daily", 7 };
+	struct em_store_test_run two = { "d1", "extended", "weekly", 8 };
+	struct em_store *store = open_store();
+	char text[256] = "";
+
+	ck_assert_int_eq(em_store_put_test_run(store, &one), 0);
+	ck_assert_int_eq(em_store_put_test_run(store, &two), 0);
+	wait_written(store);
+	one.slot_us = 9;
+	ck_assert_int_eq(em_store_put_test_run(store, &one), 0);
+	em_store_close(store, GRACE_US);
+
+	store = open_store();
+	ck_assert_int_eq(em_store_load_test_runs(store, add_test_run, text), 0);
+	ck_assert_str_eq(text, "d1/extended/weekly@8 d1/short/daily@9 ");
+	one.test[0] = '\0';
+	ck_assert_int_eq(em_store_put_test_run(store, &one), -EINVAL);
+	em_store_close(store, GRACE_US);
+}
+END_TEST
+
 static int add_capability(void *userdata, const struct em_store_capability *capability)
 {
 	char *text = userdata;
@@ -220,6 +252,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, make_dir, remove_dir);
 	tcase_add_test(tcase, drives_and_pages_outlive_a_restart);
 	tcase_add_test(tcase, a_new_file_knows_the_drives_of_the_last_one);
+	tcase_add_test(tcase, runs_of_tests_outlive_a_restart);
 	tcase_add_test(tcase, capabilities_outlive_a_restart_and_are_forgotten);
 	tcase_add_test(tcase, events_come_back_as_they_were_put);
 	tcase_add_test(tcase, bytes_that_are_no_text_are_mended);

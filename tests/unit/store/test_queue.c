@@ -268,6 +268,29 @@ START_TEST(the_newest_word_on_a_capability_wins)
 }
 END_TEST
 
+START_TEST(the_newest_run_of_a_test_wins)
+{
+	struct em_store_test_run run = { "d", "short", "daily", 1 };
+	struct em_queue_batch batch;
+
+	ck_assert_int_eq(em_queue_put_test_run(&queue, &run), 0);
+	ck_assert(!em_queue_is_empty(&queue));
+	ck_assert_int_eq(em_queue_take(&queue, &batch), 0);
+	ck_assert(em_queue_is_empty(&queue));
+	run.slot_us = 2;
+	ck_assert_int_eq(em_queue_put_test_run(&queue, &run), 0);
+	em_queue_return(&queue, &batch);
+	ck_assert_uint_eq(queue.waiting.test_run_count, 1);
+	ck_assert_int_eq(queue.waiting.test_runs->run.slot_us, 2);
+	for (unsigned i = 0; i < EM_STORE_TEST_RUNS_MAX; i++) {
+		snprintf(run.drive, sizeof(run.drive), "%u", i);
+		ck_assert_int_eq(em_queue_put_test_run(&queue, &run), 0);
+	}
+	ck_assert_uint_eq(queue.waiting.test_run_count, EM_STORE_TEST_RUNS_MAX);
+	ck_assert_uint_eq(queue.dropped, 1);
+}
+END_TEST
+
 START_TEST(what_cannot_be_kept_is_refused)
 {
 	const struct em_store_cell cell = { .kind = EM_CELL_NULL };
@@ -306,6 +329,7 @@ int main(void)
 	tcase_add_test(tcase, remembered_drives_leave_room_for_others);
 	tcase_add_test(tcase, returned_events_stand_before_newer_ones);
 	tcase_add_test(tcase, the_newest_word_on_a_capability_wins);
+	tcase_add_test(tcase, the_newest_run_of_a_test_wins);
 	tcase_add_test(tcase, what_cannot_be_kept_is_refused);
 	return run_tests(tcase);
 }
