@@ -148,6 +148,12 @@ static void print_markdown(void)
 	       "as `reserved_N`.\n");
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
 		print_page(em_pages[i]);
+	printf("\n# Pages that are read when somebody asks\n\n"
+	       "`emberctl raw` shows their values. They are not polled, and have neither history "
+	       "nor "
+	       "metrics.\n");
+	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++)
+		print_page(em_request_pages[i]);
 }
 
 static void print_group_keys(const struct em_page *page, const struct em_group *group)
@@ -162,16 +168,20 @@ static void print_group_keys(const struct em_page *page, const struct em_group *
 		printf("%s %s\n", page->key, group->unused_key);
 }
 
+static void print_page_keys(const struct em_page *page)
+{
+	for (unsigned i = 0; i < page->field_count; i++)
+		printf("%s %s\n", page->key, page->fields[i].key);
+	for (unsigned i = 0; i < page->group_count; i++)
+		print_group_keys(page, &page->groups[i]);
+}
+
 static void print_keys(void)
 {
-	for (unsigned p = 0; p < EM_PAGE_COUNT; p++) {
-		const struct em_page *page = em_pages[p];
-
-		for (unsigned i = 0; i < page->field_count; i++)
-			printf("%s %s\n", page->key, page->fields[i].key);
-		for (unsigned i = 0; i < page->group_count; i++)
-			print_group_keys(page, &page->groups[i]);
-	}
+	for (unsigned p = 0; p < EM_PAGE_COUNT; p++)
+		print_page_keys(em_pages[p]);
+	for (unsigned p = 0; p < EM_REQUEST_PAGE_COUNT; p++)
+		print_page_keys(em_request_pages[p]);
 }
 
 static void print_metrics(void)

@@ -3,25 +3,30 @@ noinst_LIBRARIES += lib/nvme/libember-nvme.a
 lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/capacitor.c \
 	lib/nvme/capacitor.h \
+	lib/nvme/captured.c \
 	lib/nvme/crypto_erase.c \
 	lib/nvme/crypto_erase.h \
 	lib/nvme/effects.c \
+	lib/nvme/endurance_group.c \
 	lib/nvme/error_log.c \
 	lib/nvme/field.c \
 	lib/nvme/field.h \
 	lib/nvme/fw_slot.c \
 	lib/nvme/identify_ctrl.c \
+	lib/nvme/identify_lists.c \
 	lib/nvme/identify_ns.c \
 	lib/nvme/items.c \
 	lib/nvme/items.h \
 	lib/nvme/memblaze.c \
 	lib/nvme/page.c \
 	lib/nvme/page.h \
+	lib/nvme/reservation.c \
 	lib/nvme/sanitize.c \
 	lib/nvme/self_test.c \
 	lib/nvme/smart.c \
 	lib/nvme/status.c \
 	lib/nvme/status.h \
+	lib/nvme/supported.c \
 	lib/nvme/tables.h \
 	lib/nvme/tcg.c \
 	lib/nvme/tcg.h
@@ -40,6 +45,7 @@ nvme_tests = \
 	tests/unit/nvme/test_field \
 	tests/unit/nvme/test_memblaze \
 	tests/unit/nvme/test_page \
+	tests/unit/nvme/test_request_pages \
 	tests/unit/nvme/test_status \
 	tests/unit/nvme/test_tables \
 	tests/unit/nvme/test_tcg
@@ -51,6 +57,8 @@ tests_unit_nvme_test_memblaze_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_memblaze_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_page_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_page_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_request_pages_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_request_pages_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_status_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_status_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_tables_CPPFLAGS = $(nvme_test_cppflags)

@@ -21,6 +21,14 @@ const struct em_page *const em_pages[EM_PAGE_COUNT] = {
 	[EM_PAGE_IDENTIFY_NS] = &em_page_identify_ns,
 };
 
+const struct em_page *const em_request_pages[EM_REQUEST_PAGE_COUNT] = {
+	&em_page_supported_logs,	&em_page_changed_namespaces, &em_page_host_telemetry,
+	&em_page_controller_telemetry,	&em_page_endurance_group,    &em_page_persistent_events,
+	&em_page_feature_effects,	&em_page_reservation,	     &em_page_active_namespaces,
+	&em_page_namespace_identifiers, &em_page_nvm_sets,	     &em_page_allocated_namespaces,
+	&em_page_attached_controllers,	&em_page_controllers,	     &em_page_granularity,
+};
+
 const struct em_page *em_page_find(const char *key)
 {
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
@@ -34,6 +42,9 @@ const struct em_page *em_page_find_code(enum em_page_how how, uint8_t code)
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
 		if (em_pages[i]->how == how && em_pages[i]->code == code)
 			return em_pages[i];
+	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++)
+		if (em_request_pages[i]->how == how && em_request_pages[i]->code == code)
+			return em_request_pages[i];
 	return NULL;
 }
 

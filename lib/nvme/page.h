@@ -83,6 +83,10 @@ struct em_page {
 /* Indexed by enum em_page_id. */
 extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 
+/* Pages that are not in the plan: read when somebody asks, and neither kept nor measured. */
+#define EM_REQUEST_PAGE_COUNT 15u
+extern const struct em_page *const em_request_pages[EM_REQUEST_PAGE_COUNT];
+
 /* NULL when there is none. */
 const struct em_page *em_page_find(const char *key);
 /* Among those that one command reads; the first of a code. */

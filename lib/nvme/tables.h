@@ -19,6 +19,23 @@ extern const struct em_page em_page_sanitize;
 extern const struct em_page em_page_memblaze;
 extern const struct em_page em_page_security;
 
+/* Read when somebody asks. */
+extern const struct em_page em_page_active_namespaces;
+extern const struct em_page em_page_allocated_namespaces;
+extern const struct em_page em_page_attached_controllers;
+extern const struct em_page em_page_changed_namespaces;
+extern const struct em_page em_page_controller_telemetry;
+extern const struct em_page em_page_controllers;
+extern const struct em_page em_page_endurance_group;
+extern const struct em_page em_page_feature_effects;
+extern const struct em_page em_page_granularity;
+extern const struct em_page em_page_host_telemetry;
+extern const struct em_page em_page_namespace_identifiers;
+extern const struct em_page em_page_nvm_sets;
+extern const struct em_page em_page_persistent_events;
+extern const struct em_page em_page_reservation;
+extern const struct em_page em_page_supported_logs;
+
 /* One bit or value and its name; EM_NAMES_END closes the list. */
 #define EM_NAMES_END                                                                               \
 	{                                                                                          \

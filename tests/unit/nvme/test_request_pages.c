@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages that are read when somebody asks. Every byte differs from its neighbours, so that a value
+ * from another place, or of another width, is another value.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/cleanup.h"
+#include "lib/base/u128.h"
+#include "lib/nvme/page.h"
+#include "tests/unit/runner.h"
+
+static uint8_t data[4096];
+static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(2, 0) };
+
+static void setup(void)
+{
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(1 + i * 37 % 255);
+}
+
+static const struct em_page *page_of(enum em_page_how how, uint8_t code)
+{
+	const struct em_page *page = em_page_find_code(how, code);
+
+	ck_assert_msg(page != NULL, "page %02x", code);
+	return page;
+}
+
+static const char *text_of(const struct em_field *fields, unsigned count, const char *key,
+			   const uint8_t *bytes, size_t len)
+{
+	static char text[EM_VALUE_TEXT_SIZE];
+	struct em_value value;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (strcmp(fields[i].key, key) != 0)
+			continue;
+		em_field_get(&fields[i], bytes, len, &ctx, &value);
+		return value.kind == EM_V_ABSENT ? "null" : em_value_text(&fields[i], &value, text);
+	}
+	ck_abort_msg("no field %s", key);
+	return NULL;
+}
+
+static const char *get(const struct em_page *page, const char *key)
+{
+	return text_of(page->fields, page->field_count, key, data, page->size);
+}
+
+/* Of entry number index of the page's only list; NULL: it has no such entry, or it is not in use.
+ */
+static const char *get_entry(const struct em_page *page, unsigned index, const char *key)
+{
+	const struct em_group *group = &page->groups[0];
+	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *entry;
+
+	ck_assert_uint_eq(page->group_count, 1);
+	if (index >= em_group_present(group, &ctx))
+		return NULL;
+	entry = em_group_entry(group, data, page->size, index, scratch);
+	if (!entry || (group->unused && group->unused(entry)))
+		return NULL;
+	return text_of(group->fields, group->field_count, key, entry, group->stride);
+}
+
+static const char *number_at(size_t at, unsigned width, uint32_t scale)
+{
+	static char text[EM_U128_DEC_SIZE];
+	em_u128 value = 0;
+
+	while (width-- > 0)
+		value = value << 8 | data[at + width];
+	em_u128_dec(text, value, scale);
+	return text;
+}
+
+struct place {
+	const char *key;
+	size_t at;
+	unsigned width;
+	uint32_t scale;
+};
+
+static void check_places(const struct em_page *page, const struct place *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *wanted = number_at(places[i].at, places[i].width, places[i].scale);
+
+		ck_assert_msg(!strcmp(get(page, places[i].key), wanted), "%s: %s is %s and not %s",
+			      page->key, places[i].key, get(page, places[i].key), wanted);
+	}
+}
+
+static void check_entry(const struct em_page *page, unsigned index, size_t at,
+			const struct place *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *ours = get_entry(page, index, places[i].key);
+		const char *wanted = number_at(at + places[i].at, places[i].width, places[i].scale);
+
+		ck_assert_msg(ours && !strcmp(ours, wanted), "%s: %s is %s and not %s", page->key,
+			      places[i].key, ours ? ours : "none", wanted);
+	}
+}
+
+START_TEST(endurance_group)
+{
+	static const struct place places[] = {
+		{ "available_spare_percent", 3, 1, 1 },
+		{ "available_spare_threshold_percent", 4, 1, 1 },
+		{ "percentage_used", 5, 1, 1 },
+		{ "endurance_estimate_bytes", 32, 16, 1000000000 },
+		{ "data_read_bytes", 48, 16, 1000000000 },
+		{ "data_written_bytes", 64, 16, 1000000000 },
+		{ "media_written_bytes", 80, 16, 1000000000 },
+		{ "host_reads", 96, 16, 1 },
+		{ "host_writes", 112, 16, 1 },
+		{ "media_errors", 128, 16, 1 },
+		{ "num_err_log_entries", 144, 16, 1 },
+	};
+	const struct em_page *page = page_of(EM_BY_LOG, 0x09);
+
+	check_places(page, places, EM_COUNT(places));
+	data[0] = 0x0d;
+	ck_assert_str_eq(get(page, "critical_warning"), "13");
+	ck_assert_str_eq(page->fields[0].names[1].name, "reliability_degraded");
+	ck_assert_uint_eq(page->size, 512);
+}
+END_TEST
+
+START_TEST(supported_pages_and_features)
+{
+	const struct em_page *logs = page_of(EM_BY_LOG, 0x00);
+	const struct em_page *features = page_of(EM_BY_LOG, 0x12);
+
+	memset(data, 0, sizeof(data));
+	memcpy(data + 4 * 0xca, "\x03\x00\x34\x12", 4);
+	ck_assert_str_eq(get_entry(logs, 0xca, "index_offset"), "true");
+	ck_assert_str_eq(get_entry(logs, 0xca, "specific"), "4660");
+	ck_assert_ptr_null(get_entry(logs, 0xcb, "specific"));
+	ck_assert_uint_eq(em_group_number(&logs->groups[0], 0xca), 0xca);
+
+	memset(data, 0, sizeof(data));
+	memcpy(data + 4 * 0x0b, "\x01\x00\x00\x00", 4);
+	ck_assert_str_eq(get_entry(features, 0x0b, "changes_data"), "false");
+	ck_assert_str_eq(get_entry(features, 0x0b, "scope"), "null");
+	data[4 * 0x0b] = 0x03;
+	ck_assert_str_eq(get_entry(features, 0x0b, "changes_data"), "true");
+	data[4 * 0x0b] = 0x05;
+	ck_assert_str_eq(get_entry(features, 0x0b, "changes_namespace_capability"), "true");
+	data[4 * 0x0b] = 0x09;
+	ck_assert_str_eq(get_entry(features, 0x0b, "changes_namespace_inventory"), "true");
+	data[4 * 0x0b] = 0x11;
+	ck_assert_str_eq(get_entry(features, 0x0b, "changes_controller_capability"), "true");
+	data[4 * 0x0b + 2] = 0x08;
+	ck_assert_str_eq(get_entry(features, 0x0b, "uuid_selection"), "true");
+	data[4 * 0x0b + 2] = 0x20;
+	ck_assert_str_eq(get_entry(features, 0x0b, "uuid_selection"), "false");
+	ck_assert_str_eq(get_entry(features, 0x0b, "scope"), "2");
+}
+END_TEST
+
+START_TEST(telemetry_header)
+{
+	static const struct place places[] = {
+		{ "data_area_1_bytes", 8, 2, 512 },	{ "data_area_2_bytes", 10, 2, 512 },
+		{ "data_area_3_bytes", 12, 2, 512 },	{ "host_generation", 381, 1, 1 },
+		{ "controller_generation", 383, 1, 1 },
+	};
+	static const uint8_t codes[] = { 0x07, 0x08 };
+
+	for (unsigned i = 0; i < EM_COUNT(codes); i++) {
+		const struct em_page *page = page_of(EM_BY_LOG, codes[i]);
+
+		check_places(page, places, EM_COUNT(places));
+		memcpy(data + 5, "\x01\x02\x03", 3);
+		ck_assert_str_eq(get(page, "ieee_oui"), "030201");
+		data[382] = 0;
+		ck_assert_str_eq(get(page, "controller_data_available"), "false");
+		data[382] = 1;
+		ck_assert_str_eq(get(page, "controller_data_available"), "true");
+		data[384] = 0xab;
+		data[511] = 0xcd;
+		ck_assert(!strncmp(get(page, "reason"), "ab", 2));
+		ck_assert_uint_eq(strlen(get(page, "reason")), 256);
+		ck_assert_str_eq(get(page, "reason") + 254, "cd");
+	}
+}
+END_TEST
+
+START_TEST(persistent_event_header)
+{
+	static const struct place places[] = {
+		{ "total_events", 4, 4, 1 },  { "log_bytes", 8, 8, 1 },
+		{ "revision", 16, 1, 1 },     { "header_length", 18, 2, 1 },
+		{ "timestamp_ms", 20, 6, 1 }, { "power_on_hours", 28, 16, 1 },
+		{ "power_cycles", 44, 8, 1 },
+	};
+	const struct em_page *page = page_of(EM_BY_LOG, 0x0d);
+
+	check_places(page, places, EM_COUNT(places));
+	memset(data + 56, ' ', 316);
+	memcpy(data + 56, "SERIAL", 6);
+	memcpy(data + 76, "MODEL", 5);
+	memcpy(data + 116, "nqn.x", 5);
+	ck_assert_str_eq(get(page, "serial"), "SERIAL");
+	ck_assert_str_eq(get(page, "model"), "MODEL");
+	ck_assert_str_eq(get(page, "subsystem_nqn"), "nqn.x");
+}
+END_TEST
+
+START_TEST(reservation_notification)
+{
+	static const struct place places[] = { { "notification_count", 0, 8, 1 },
+					       { "more_notifications", 9, 1, 1 },
+					       { "nsid", 12, 4, 1 } };
+	const struct em_page *page = page_of(EM_BY_LOG, 0x80);
+
+	check_places(page, places, EM_COUNT(places));
+	data[8] = 3;
+	ck_assert_str_eq(get(page, "type"), "reservation_preempted");
+	memset(data, 0, sizeof(data));
+	ck_assert_int_eq(em_page_check(page, data, page->size), EM_PAGE_VALID);
+	ck_assert_str_eq(get(page, "type"), "null");
+	ck_assert_str_eq(get(page, "notification_count"), "null");
+}
+END_TEST
+
+START_TEST(lists_of_namespaces)
+{
+	const struct em_page *pages[] = { page_of(EM_BY_LOG, 0x04), page_of(EM_BY_IDENTIFY, 0x10),
+					  em_page_find_code(EM_BY_IDENTIFY, 0x02) };
+
+	memset(data, 0, sizeof(data));
+	memcpy(data, "\x01\x00\x00\x00\x04\x03\x02\x01", 8);
+	for (unsigned i = 0; i < EM_COUNT(pages); i++) {
+		ck_assert_str_eq(get_entry(pages[i], 0, "nsid"), "1");
+		ck_assert_str_eq(get_entry(pages[i], 1, "nsid"), "16909060");
+		ck_assert_ptr_null(get_entry(pages[i], 2, "nsid"));
+	}
+}
+END_TEST
+
+START_TEST(lists_of_controllers)
+{
+	const struct em_page *pages[] = { page_of(EM_BY_IDENTIFY, 0x12),
+					  page_of(EM_BY_IDENTIFY, 0x13) };
+
+	memset(data, 0, sizeof(data));
+	memcpy(data, "\x02\x00\x00\x00\x34\x12\x99\x99", 8);
+	for (unsigned i = 0; i < EM_COUNT(pages); i++) {
+		ck_assert_str_eq(get_entry(pages[i], 0, "controller_id"), "0");
+		ck_assert_str_eq(get_entry(pages[i], 1, "controller_id"), "4660");
+		ck_assert_ptr_null(get_entry(pages[i], 2, "controller_id"));
+	}
+	/* A list that says to be longer than it is. */
+	memset(data, 0xfe, sizeof(data));
+	ck_assert_ptr_nonnull(get_entry(pages[0], 2046, "controller_id"));
+	ck_assert_ptr_null(get_entry(pages[0], 2047, "controller_id"));
+}
+END_TEST
+
+START_TEST(identifiers_of_a_namespace)
+{
+	static const uint8_t list[] = {
+		1,    8,    0,	  0,	1,    2,    3,	  4,	5,    6,    7,	  8, /* EUI-64 */
+		4,    1,    0,	  0,	2,					     /* zoned */
+		9,    3,    0,	  0,	1,    2,    3,				     /* not known */
+		3,    16,   0,	  0,	0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17,
+		0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0,
+	};
+	const struct em_page *page = page_of(EM_BY_IDENTIFY, 0x03);
+
+	memset(data, 0, sizeof(data));
+	memcpy(data, list, sizeof(list));
+	ck_assert_str_eq(get(page, "eui64"), "0102030405060708");
+	ck_assert_str_eq(get(page, "command_set"), "2");
+	ck_assert_str_eq(get(page, "uuid"), "10111213-1415-1617-1819-1a1b1c1d1e1f");
+	ck_assert_str_eq(get(page, "nguid"), "null");
+	data[17 + 7] = 2;
+	ck_assert_str_eq(get(page, "nguid"), "101112131415161718191a1b1c1d1e1f");
+	/* A length of another type's, a length of none, and one beyond the end. */
+	data[1] = 7;
+	ck_assert_str_eq(get(page, "eui64"), "null");
+	data[1] = 0;
+	ck_assert_str_eq(get(page, "command_set"), "null");
+	memset(data, 3, sizeof(data));
+	data[1] = 255;
+	ck_assert_str_eq(get(page, "uuid"), "null");
+}
+END_TEST
+
+START_TEST(nvm_sets)
+{
+	static const struct place places[] = {
+		{ "nvm_set_id", 0, 2, 1 },
+		{ "endurance_group_id", 2, 2, 1 },
+		{ "random_read_typical_ns", 8, 4, 100 },
+		{ "optimal_write_bytes", 12, 4, 1 },
+		{ "total_bytes", 16, 16, 1 },
+		{ "unallocated_bytes", 32, 16, 1 },
+	};
+	const struct em_page *page = page_of(EM_BY_IDENTIFY, 0x04);
+
+	check_entry(page, 0, 128, places, EM_COUNT(places));
+	check_entry(page, 30, 128 + 30 * 128, places, EM_COUNT(places));
+	data[128 + 128] = data[128 + 129] = 0;
+	ck_assert_ptr_null(get_entry(page, 1, "nvm_set_id"));
+}
+END_TEST
+
+START_TEST(granularity_of_namespaces)
+{
+	static const struct place places[] = { { "size_bytes", 0, 8, 1 },
+					       { "capacity_bytes", 8, 8, 1 } };
+	const struct em_page *page = page_of(EM_BY_IDENTIFY, 0x16);
+
+	data[4] = 2; /* zero-based */
+	check_entry(page, 0, 32, places, EM_COUNT(places));
+	check_entry(page, 2, 32 + 2 * 16, places, EM_COUNT(places));
+	ck_assert_ptr_null(get_entry(page, 3, "size_bytes"));
+	data[0] = 2;
+	ck_assert_str_eq(get(page, "for_each_lba_format"), "false");
+	data[0] = 1;
+	ck_assert_str_eq(get(page, "for_each_lba_format"), "true");
+}
+END_TEST
+
+START_TEST(nothing_is_no_reading)
+{
+	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++) {
+		const struct em_page *page = em_request_pages[i];
+
+		memset(data, 0xff, sizeof(data));
+		ck_assert_int_eq(em_page_check(page, data, page->size), EM_PAGE_ALL_ONES);
+		ck_assert_int_eq(em_page_check(page, data, page->size - 1), EM_PAGE_SHORT);
+		ck_assert_ptr_eq(em_page_find_code(page->how, page->code), page);
+	}
+	ck_assert_ptr_null(em_page_find_code(EM_BY_LOG, 0xfe));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("all");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, endurance_group);
+	tcase_add_test(tc, supported_pages_and_features);
+	tcase_add_test(tc, telemetry_header);
+	tcase_add_test(tc, persistent_event_header);
+	tcase_add_test(tc, reservation_notification);
+	tcase_add_test(tc, lists_of_namespaces);
+	tcase_add_test(tc, lists_of_controllers);
+	tcase_add_test(tc, identifiers_of_a_namespace);
+	tcase_add_test(tc, nvm_sets);
+	tcase_add_test(tc, granularity_of_namespaces);
+	tcase_add_test(tc, nothing_is_no_reading);
+	return run_tests(tc);
+}
