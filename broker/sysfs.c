@@ -86,6 +86,11 @@ bool em_sysfs_describe(const char *dir, struct em_ipc_drive *drive)
 		{ "cntlid", drive->cntlid, sizeof(drive->cntlid) },
 		{ "numa_node", drive->numa_node, sizeof(drive->numa_node) },
 		{ "cntrltype", drive->controller_type, sizeof(drive->controller_type) },
+		/* "device" is the PCI function; controllers behind a network have none. */
+		{ "device/current_link_speed", drive->link_speed, sizeof(drive->link_speed) },
+		{ "device/current_link_width", drive->link_width, sizeof(drive->link_width) },
+		{ "device/max_link_speed", drive->link_speed_max, sizeof(drive->link_speed_max) },
+		{ "device/max_link_width", drive->link_width_max, sizeof(drive->link_width_max) },
 	};
 
 	for (size_t i = 0; i < EM_COUNT(strings); i++)

@@ -161,6 +161,42 @@ static void put_identify_fact(struct em_writer *w, const json_t *values, const c
 		put_fact(w, field->label, em_view_value(field, values, w->term.utf8, buf));
 }
 
+static const json_t *active_path(const json_t *drive)
+{
+	const json_t *path;
+	size_t i;
+
+	json_array_foreach(json_object_get(drive, "controllers"), i, path)
+	{
+		if (em_json_true(path, "active"))
+			return path;
+	}
+	return NULL;
+}
+
+/* "16 GT/s x4", and what it could be where that is more. */
+static void put_link(struct em_writer *w, const json_t *drive)
+{
+	const json_t *path = active_path(drive);
+	double speed, width, speed_max, width_max;
+	bool below;
+	char text[128];
+
+	if (!em_json_number(path, "link_speed_gts", &speed) ||
+	    !em_json_number(path, "link_width", &width))
+		return;
+	below = em_json_number(path, "link_speed_max_gts", &speed_max) &&
+		em_json_number(path, "link_width_max", &width_max) &&
+		(speed < speed_max || width < width_max);
+	if (below)
+		snprintf(text, sizeof(text), "%g GT/s x%.0f of %g GT/s x%.0f", speed, width,
+			 speed_max, width_max);
+	else
+		snprintf(text, sizeof(text), "%g GT/s x%.0f", speed, width);
+	em_writer_fact(w, "PCIe link",
+		       (struct em_cell){ text, below ? EM_TONE_WARN : EM_TONE_PLAIN });
+}
+
 static void put_identity(struct em_writer *w, const json_t *drive, const json_t *identify)
 {
 	static const char *const of_drive[] = { "model", "serial", "firmware" };
@@ -183,6 +219,7 @@ static void put_identity(struct em_writer *w, const json_t *drive, const json_t 
 		 transport && *transport ? " (" : "", transport ? transport : "",
 		 transport && *transport ? ")" : "");
 	put_fact(w, "Address", line);
+	put_link(w, drive);
 	put_fact(w, "Subsystem", em_json_text(drive, "subsystem_nqn"));
 	put_fact(w, "Id", em_json_text(drive, "id"));
 }

@@ -125,6 +125,8 @@ struct sim_drive {
 	uint16_t device_id, subsystem_vendor, subsystem_device;
 	unsigned minor, queue_count;
 	int numa_node;
+	char link_speed[32]; /* "" = what it could have */
+	unsigned link_width; /* 0 likewise */
 	bool announces_nqn;
 	/*
 	 * A subsystem of several controllers: its number, and the controller that the shared pages

@@ -163,6 +163,8 @@ static int set_host_value(struct sim_drive *d, const char *key, const char *valu
 		return put_text(d->transport, sizeof(d->transport), value);
 	if (strcmp(key, "slot") == 0)
 		return put_text(d->slot, sizeof(d->slot), value);
+	if (strcmp(key, "link_speed") == 0)
+		return put_text(d->link_speed, sizeof(d->link_speed), value);
 	if (em_parse_u64(value, 0, 65535, &n) < 0)
 		return -ENOENT;
 	if (strcmp(key, "device_id") == 0)
@@ -173,6 +175,8 @@ static int set_host_value(struct sim_drive *d, const char *key, const char *valu
 		d->subsystem_device = (uint16_t)n;
 	else if (strcmp(key, "numa_node") == 0)
 		d->numa_node = (int)n;
+	else if (strcmp(key, "link_width") == 0)
+		d->link_width = (unsigned)n;
 	else
 		return -ENOENT;
 	return 0;

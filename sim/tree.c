@@ -173,9 +173,9 @@ static void add_pci(struct place *p, const struct sim_drive *d)
 	put(p, "subsystem_device", "0x%04x\n", d->subsystem_device);
 	put(p, "class", "0x010802\n");
 	put(p, "numa_node", "%d\n", d->numa_node);
-	put(p, "current_link_speed", "8.0 GT/s PCIe\n");
-	put(p, "current_link_width", "4\n");
-	put(p, "max_link_speed", "8.0 GT/s PCIe\n");
+	put(p, "current_link_speed", "%s\n", d->link_speed[0] ? d->link_speed : "16.0 GT/s PCIe");
+	put(p, "current_link_width", "%u\n", d->link_width ? d->link_width : 4);
+	put(p, "max_link_speed", "16.0 GT/s PCIe\n");
 	put(p, "max_link_width", "4\n");
 	put(p, "uevent",
 	    "DRIVER=nvme\nPCI_CLASS=10802\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\n"

@@ -47,6 +47,8 @@ struct em_page_task {
 struct em_path {
 	uint32_t handle; /* the broker's; 0 = not told since we connected */
 	char device[32], address[64], transport[32], cntlid[16], state[16];
+	struct em_pcie_link link;
+	int numa_node;
 	bool failed;	  /* three misses: another one is asked, if there is one */
 	bool event_waits; /* it told of an event while another one was asked */
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The controllers through which a drive can be asked, and which one of them is asked. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/drives/drive_impl.h"
+#include "lib/base/parse.h"
 #include "lib/base/text.h"
 
 struct em_path *em_drive_path(struct em_drive *drive, uint32_t handle)
@@ -58,6 +60,35 @@ static void clean(char *text, size_t size, const char *raw)
 	em_text_clean(text, size, raw, strlen(raw));
 }
 
+/* "16.0 GT/s PCIe"; 0 for "Unknown", which stands there while the link is down. */
+static double read_speed(const char *text)
+{
+	enum { FASTEST_GTS = 1024 };
+	char *end;
+	double speed = strtod(text, &end);
+
+	return end != text && strncmp(end, " GT/s", 5) == 0 && speed > 0 && speed < FASTEST_GTS
+		       ? speed
+		       : 0;
+}
+
+/* 0: there is none, or it is not known. */
+static unsigned read_width(const char *text)
+{
+	enum { WIDEST = 32 };
+	uint64_t width = 0;
+
+	return em_parse_u64(text, 1, WIDEST, &width) < 0 ? 0 : (unsigned)width;
+}
+
+static int read_node(const char *text)
+{
+	enum { LAST_NODE = 65535 };
+	uint64_t node = 0;
+
+	return em_parse_u64(text, 0, LAST_NODE, &node) < 0 ? EM_NUMA_UNKNOWN : (int)node;
+}
+
 void em_drive_describe_path(struct em_path *path, const struct em_ipc_drive *message)
 {
 	path->handle = message->drive;
@@ -66,6 +97,13 @@ void em_drive_describe_path(struct em_path *path, const struct em_ipc_drive *mes
 	clean(path->transport, sizeof(path->transport), message->transport);
 	clean(path->cntlid, sizeof(path->cntlid), message->cntlid);
 	clean(path->state, sizeof(path->state), message->state);
+	path->link = (struct em_pcie_link){
+		.speed_gts = read_speed(message->link_speed),
+		.speed_max_gts = read_speed(message->link_speed_max),
+		.width = read_width(message->link_width),
+		.width_max = read_width(message->link_width_max),
+	};
+	path->numa_node = read_node(message->numa_node);
 	if (is_usable(path))
 		return;
 	path->event_waits = false; /* events end with the controller's run */

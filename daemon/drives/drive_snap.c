@@ -40,6 +40,8 @@ static bool copy_controllers(struct em_drive_snap *snap, const struct em_drive *
 		memcpy(to->transport, path->transport, sizeof(to->transport));
 		memcpy(to->cntlid, path->cntlid, sizeof(to->cntlid));
 		memcpy(to->state, path->state, sizeof(to->state));
+		to->link = path->link;
+		to->numa_node = path->numa_node;
 		to->active = path->handle != 0 && path->handle == drive->handle;
 	}
 	snap->controller_count = drive->path_count;

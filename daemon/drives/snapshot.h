@@ -94,11 +94,20 @@ struct em_namespace_snap {
 	struct em_page_read page;
 };
 
+/* What Linux tells of a PCIe link; 0 = not told. max: what the device could do. */
+struct em_pcie_link {
+	double speed_gts, speed_max_gts;
+	unsigned width, width_max;
+};
+#define EM_NUMA_UNKNOWN (-1)
+
 /* One controller of a drive: a way to it. */
 struct em_controller_snap {
 	/* Clean text; state is the kernel's: live, resetting, connecting, deleting, dead. */
 	char device[32], address[64], transport[32], cntlid[16], state[16];
 	bool active; /* the one that is asked */
+	struct em_pcie_link link;
+	int numa_node; /* EM_NUMA_UNKNOWN: none, or not told */
 };
 
 struct em_drive_snap {

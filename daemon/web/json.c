@@ -292,6 +292,16 @@ static const char *or_null(const char *text)
 	return *text ? text : NULL;
 }
 
+static json_t *real_or_null(double value)
+{
+	return value > 0 ? json_real(value) : json_null();
+}
+
+static json_t *count_or_null(unsigned value)
+{
+	return value > 0 ? json_integer(value) : json_null();
+}
+
 static json_t *controllers_json(const struct em_drive_snap *drive)
 {
 	json_t *list = json_array();
@@ -299,9 +309,14 @@ static json_t *controllers_json(const struct em_drive_snap *drive)
 	for (unsigned i = 0; list && i < drive->controller_count; i++) {
 		const struct em_controller_snap *c = &drive->controllers[i];
 		json_t *entry = json_pack(
-			"{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "device", c->device, "address",
-			or_null(c->address), "transport", or_null(c->transport), "controller_id",
-			or_null(c->cntlid), "state", or_null(c->state), "active", c->active);
+			"{s:s, s:s?, s:s?, s:s?, s:s?, s:b, s:o, s:o, s:o, s:o, s:o}", "device",
+			c->device, "address", or_null(c->address), "transport",
+			or_null(c->transport), "controller_id", or_null(c->cntlid), "state",
+			or_null(c->state), "active", c->active, "link_speed_gts",
+			real_or_null(c->link.speed_gts), "link_width", count_or_null(c->link.width),
+			"link_speed_max_gts", real_or_null(c->link.speed_max_gts), "link_width_max",
+			count_or_null(c->link.width_max), "numa_node",
+			c->numa_node == EM_NUMA_UNKNOWN ? json_null() : json_integer(c->numa_node));
 
 		if (json_array_append_new(list, entry) == 0)
 			continue;

@@ -116,6 +116,12 @@ static const struct em_member controller_members[] = {
 	{ "controller_id", EM_M_STRING, .null = true, .help = "Its id in the subsystem." },
 	{ "state", EM_M_STRING, .null = true, .help = "What Linux says of it: live, resetting, …" },
 	{ "active", EM_M_BOOLEAN, .help = "True: the drive is read through this one." },
+	{ "link_speed_gts", EM_M_NUMBER, .null = true,
+	  .help = "Speed of its PCIe link now, in GT/s for each lane." },
+	{ "link_width", EM_M_INTEGER, .null = true, .help = "Lanes of the link now." },
+	{ "link_speed_max_gts", EM_M_NUMBER, .null = true, .help = "The speed that it could have." },
+	{ "link_width_max", EM_M_INTEGER, .null = true, .help = "The lanes that it could have." },
+	{ "numa_node", EM_M_INTEGER, .null = true, .help = "The NUMA node it is at; null: none." },
 	{ 0 },
 };
 static const struct em_member summary_smart_members[] = { AGE_MEMBERS, INTERVAL_MEMBER, VALID_MEMBER,

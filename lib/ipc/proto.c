@@ -126,9 +126,10 @@ struct string_at {
 			sizeof(((struct em_ipc_drive *)NULL)->member)                              \
 	}
 static const struct string_at drive_strings[] = {
-	STRING(device),	       STRING(serial),	  STRING(model),	   STRING(firmware),
-	STRING(subsystem_nqn), STRING(address),	  STRING(transport),	   STRING(state),
-	STRING(cntlid),	       STRING(numa_node), STRING(controller_type),
+	STRING(device),	       STRING(serial),	       STRING(model),		STRING(firmware),
+	STRING(subsystem_nqn), STRING(address),	       STRING(transport),	STRING(state),
+	STRING(cntlid),	       STRING(numa_node),      STRING(controller_type), STRING(link_speed),
+	STRING(link_width),    STRING(link_speed_max), STRING(link_width_max),
 };
 
 static void put_request(struct writer *w, const struct em_ipc_request *request)

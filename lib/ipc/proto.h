@@ -143,6 +143,8 @@ struct em_ipc_drive {
 	char transport[32];		 /* pcie */
 	char state[32];			 /* live, resetting, connecting, deleting, dead */
 	char cntlid[16], numa_node[16], controller_type[32];
+	/* Of PCIe: "16.0 GT/s PCIe", "4". The greatest is what both ends could do. */
+	char link_speed[32], link_width[16], link_speed_max[32], link_width_max[16];
 };
 
 enum em_event_kind {

@@ -34,8 +34,12 @@ def build_directory():
 
 
 def stop_all():
-    while HOSTS:
-        HOSTS.pop().stop()
+    """Stops all, also those that come after one that ended badly."""
+    if HOSTS:
+        try:
+            HOSTS.pop().stop()
+        finally:
+            stop_all()
 
 
 class HttpError(Exception):

@@ -625,3 +625,23 @@ def test_steady_poll_is_three_commands_at_most():
         polls = after["get-log 0x02"] - before[device]["get-log 0x02"]
         total = sum(after.values()) - sum(before[device].values())
         assert total <= 3 * polls, (device, polls, total)
+
+
+NARROW = """\
+[drive]
+product = 6536
+link_speed = 8.0 GT/s PCIe
+link_width = 2
+numa_node = 1
+"""
+
+
+def test_the_link_is_told_with_what_it_could_be():
+    host = Host(scenario=NARROW)
+    host.wait_read("nvme0")
+    path = host.drive("nvme0")["controllers"][0]
+    told = {key: path[key] for key in ("link_speed_gts", "link_width", "link_speed_max_gts",
+                                       "link_width_max", "numa_node")}
+    assert told == {"link_speed_gts": 8.0, "link_width": 2, "link_speed_max_gts": 16.0,
+                    "link_width_max": 4, "numa_node": 1}, told
+    assert "8 GT/s x2 of 16 GT/s x4" in host.emberctl("show", "nvme0").stdout

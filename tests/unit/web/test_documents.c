@@ -214,6 +214,9 @@ START_TEST(controllers_are_the_ways_to_a_drive)
 	strcpy(drive->controllers[0].cntlid, "7");
 	strcpy(drive->controllers[1].device, "nvme5");
 	drive->controllers[1].active = true;
+	drive->controllers[1].link = (struct em_pcie_link){ 8, 16, 2, 4 };
+	drive->controllers[1].numa_node = 1;
+	drive->controllers[0].numa_node = EM_NUMA_UNKNOWN;
 	root = ask_json(fleet, "/v1/drives/nvme0", 200);
 	ck_assert_uint_eq(json_array_size(at(root, "controllers")), 2);
 	ck_text(root, "controllers.0.device", "nvme0");
@@ -223,6 +226,13 @@ START_TEST(controllers_are_the_ways_to_a_drive)
 	ck_assert(json_is_false(at(root, "controllers.0.active")));
 	ck_null(root, "controllers.1.state");
 	ck_assert(json_is_true(at(root, "controllers.1.active")));
+	ck_null(root, "controllers.0.link_speed_gts");
+	ck_null(root, "controllers.0.numa_node");
+	ck_assert(json_real_value(at(root, "controllers.1.link_speed_gts")) == 8.0);
+	ck_assert(json_real_value(at(root, "controllers.1.link_speed_max_gts")) == 16.0);
+	ck_assert_int_eq(json_integer_value(at(root, "controllers.1.link_width")), 2);
+	ck_assert_int_eq(json_integer_value(at(root, "controllers.1.link_width_max")), 4);
+	ck_assert_int_eq(json_integer_value(at(root, "controllers.1.numa_node")), 1);
 	json_decref(root);
 }
 END_TEST
