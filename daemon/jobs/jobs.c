@@ -19,6 +19,8 @@
 /* What did not work now is tried again after this. */
 #define RETRY_US     (30 * EM_US_PER_SEC)
 #define ASK_AGAIN_US (60 * EM_US_PER_SEC)
+/* A call that is so old came while the host slept. */
+#define MISSED_US (60 * EM_US_PER_SEC)
 
 /* By enum em_self_test; an abort has no schedule. */
 #define SCHEDULES 2u
@@ -49,7 +51,7 @@ struct em_jobs {
 	struct em_hub *hub;
 	struct em_store *store;
 	struct schedule schedules[SCHEDULES];
-	struct run *runs;
+	struct run **runs; /* by drive and test */
 	unsigned count, room;
 	struct em_calendar *asking;
 	enum em_self_test asked;
@@ -68,33 +70,70 @@ static const char *const option_names[SCHEDULES] = {
 
 /* ---- what is known of each drive's runs --------------------------------------------------- */
 
-static struct run *find_run(struct em_jobs *jobs, const char *drive, enum em_self_test test)
+static int compare(const struct run *run, const char *drive, enum em_self_test test)
 {
-	for (unsigned i = 0; i < jobs->count; i++)
-		if (jobs->runs[i].test == test && strcmp(jobs->runs[i].kept.drive, drive) == 0)
-			return &jobs->runs[i];
-	return NULL;
+	int order = strcmp(run->kept.drive, drive);
+
+	return order ? order : (int)run->test - (int)test;
 }
 
+/* Where the run stands, or would. */
+static unsigned place_of(const struct em_jobs *jobs, const char *drive, enum em_self_test test)
+{
+	unsigned low = 0, high = jobs->count;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (compare(jobs->runs[middle], drive, test) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct run *find_run(struct em_jobs *jobs, const char *drive, enum em_self_test test)
+{
+	unsigned place = place_of(jobs, drive, test);
+
+	return place < jobs->count && compare(jobs->runs[place], drive, test) == 0
+		       ? jobs->runs[place]
+		       : NULL;
+}
+
+static bool make_room(struct em_jobs *jobs)
+{
+	unsigned room = jobs->room ? 2 * jobs->room : 64;
+	struct run **more;
+
+	if (jobs->count < jobs->room)
+		return true;
+	if (jobs->count == EM_STORE_TEST_RUNS_MAX)
+		return false;
+	more = realloc(jobs->runs, room * sizeof(struct run *));
+	if (!more)
+		return false;
+	jobs->runs = more;
+	jobs->room = room;
+	return true;
+}
+
+/* One that is not there yet. */
 static struct run *add_run(struct em_jobs *jobs, const char *drive, enum em_self_test test)
 {
-	struct run *run;
+	unsigned place = place_of(jobs, drive, test);
+	struct run *run = make_room(jobs) ? calloc(1, sizeof(*run)) : NULL;
 
-	if (jobs->count == EM_STORE_TEST_RUNS_MAX)
+	if (!run)
 		return NULL;
-	if (jobs->count == jobs->room) {
-		unsigned room = jobs->room ? 2 * jobs->room : 64;
-		struct run *more = realloc(jobs->runs, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		jobs->runs = more;
-		jobs->room = room;
-	}
-	run = &jobs->runs[jobs->count++];
-	*run = (struct run){ .test = test };
+	run->test = test;
 	snprintf(run->kept.drive, sizeof(run->kept.drive), "%s", drive);
 	snprintf(run->kept.test, sizeof(run->kept.test), "%s", em_self_test_name(test));
+	memmove(jobs->runs + place + 1, jobs->runs + place,
+		(jobs->count - place) * sizeof(struct run *));
+	jobs->runs[place] = run;
+	jobs->count++;
 	return run;
 }
 
@@ -155,7 +194,7 @@ static void see_drive(struct em_jobs *jobs, const char *drive, enum em_self_test
 static void see_drives(struct em_jobs *jobs, const struct em_snapshot *snap)
 {
 	for (unsigned i = 0; i < jobs->count; i++)
-		jobs->runs[i].is_here = false;
+		jobs->runs[i]->is_here = false;
 	for (unsigned i = 0; i < snap->count; i++)
 		for (unsigned test = 0; test < SCHEDULES; test++)
 			if (jobs->schedules[test].text[0] && can_be_tested(snap->drives[i]))
@@ -196,7 +235,7 @@ static void check_missed(struct em_jobs *jobs, int64_t slot_us, int64_t next_us)
 	int64_t now = em_realtime_us();
 
 	for (unsigned i = 0; i < jobs->count; i++) {
-		struct run *run = &jobs->runs[i];
+		struct run *run = jobs->runs[i];
 
 		if (!run->unchecked || run->test != jobs->asked || run->kept.slot_us != slot_us)
 			continue;
@@ -235,7 +274,7 @@ static void on_calendar(void *userdata, int r, int64_t next_us, const char *mess
 static int64_t unchecked_slot(const struct em_jobs *jobs, enum em_self_test test)
 {
 	for (unsigned i = 0; i < jobs->count; i++) {
-		const struct run *run = &jobs->runs[i];
+		const struct run *run = jobs->runs[i];
 
 		if (run->unchecked && run->test == test && run->kept.slot_us > 0 &&
 		    strcmp(run->kept.calendar, jobs->schedules[test].text) == 0)
@@ -264,24 +303,27 @@ static void ask_calendar(struct em_jobs *jobs)
 	}
 }
 
-static void call(struct em_jobs *jobs, enum em_self_test test, int64_t slot_us)
+static void call_drive(struct em_jobs *jobs, struct run *run, int64_t slot_us, bool missed)
 {
-	unsigned called = 0;
+	/* A clock that was wrong calls for what was long ago. */
+	if (run->kept.slot_us >= slot_us)
+		return;
+	if (jobs->config.catch_up || (run->is_here && !missed))
+		run->due_us = slot_us;
+	else
+		settle(jobs, run, slot_us);
+}
 
+static void call(struct em_jobs *jobs, enum em_self_test test, int64_t slot_us, bool missed)
+{
+	em_info("the schedule calls for the %s self-test of all drives", em_self_test_name(test));
 	for (unsigned i = 0; i < jobs->count; i++) {
-		struct run *run = &jobs->runs[i];
+		struct run *run = jobs->runs[i];
 
-		if (run->test != test ||
-		    strcmp(run->kept.calendar, jobs->schedules[test].text) != 0)
-			continue;
-		if (run->is_here || jobs->config.catch_up)
-			run->due_us = slot_us;
-		else
-			settle(jobs, run, slot_us);
-		called += run->is_here;
+		if (run->test == test &&
+		    strcmp(run->kept.calendar, jobs->schedules[test].text) == 0)
+			call_drive(jobs, run, slot_us, missed);
 	}
-	em_info("the schedule calls for the %s self-test of %u drives", em_self_test_name(test),
-		called);
 }
 
 static void call_what_is_due(struct em_jobs *jobs)
@@ -293,7 +335,7 @@ static void call_what_is_due(struct em_jobs *jobs)
 
 		if (!schedule->text[0] || !schedule->next_us || schedule->next_us > now)
 			continue;
-		call(jobs, test, schedule->next_us);
+		call(jobs, test, schedule->next_us, now - schedule->next_us > (int64_t)MISSED_US);
 		schedule->next_us = 0;
 	}
 }
@@ -454,7 +496,7 @@ void em_jobs_reconfigure(struct em_jobs *jobs, const struct em_jobs_config *conf
 	take_config(jobs, config);
 	/* What another schedule called for is called for no longer. */
 	for (unsigned i = 0; i < jobs->count; i++) {
-		struct run *run = &jobs->runs[i];
+		struct run *run = jobs->runs[i];
 
 		if (strcmp(run->kept.calendar, jobs->schedules[run->test].text) != 0)
 			run->due_us = 0;
@@ -497,6 +539,8 @@ struct em_jobs *em_jobs_free(struct em_jobs *jobs)
 	sd_event_source_disable_unref(jobs->timer);
 	sd_event_unref(jobs->event);
 	pthread_mutex_destroy(&jobs->lock);
+	for (unsigned i = 0; i < jobs->count; i++)
+		free(jobs->runs[i]);
 	free(jobs->runs);
 	free(jobs);
 	return NULL;

@@ -95,7 +95,8 @@ struct em_field {
 	uint8_t metric;		     /* enum em_metric_type */
 	uint8_t trust;		     /* enum em_trust */
 	const struct em_name *names; /* EM_BITS, EM_ENUM; ends with name NULL */
-	/* EM_UINT that no offset holds: sets *ret and returns true, or false when absent. */
+	/* EM_UINT or EM_BOOL that no offset holds: sets *ret and returns true, or false when
+	 * absent. */
 	bool (*derive)(const uint8_t *page, size_t len, em_u128 *ret);
 	/* EM_TEXT that no offset holds as such: likewise; clean ASCII. */
 	bool (*derive_text)(const uint8_t *page, size_t len, char text[EM_VALUE_TEXT_SIZE]);

@@ -247,15 +247,15 @@ static const struct em_field fields[] = {
 		.key = "last_passed",
 		.offset = RESULTS_OFFSET,
 		.len = 1,
-		.type = EM_UINT,
+		.type = EM_BOOL,
 		.flags = EM_DERIVED,
 		.derive = last_passed,
 		.metric = EM_METRIC_GAUGE,
 		.metric_name = "ember_selftest_last_passed",
 		.label = "Last passed",
 		.unit = "",
-		.help = "1 when the newest self-test that came to its end passed, 0 when it "
-			"failed; absent when none did.",
+		.help = "The newest self-test that came to its end passed; absent when none did "
+			"come there.",
 		.ref = REF "result entry byte 0 bits 3:0",
 	},
 };

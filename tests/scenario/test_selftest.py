@@ -3,6 +3,7 @@
 import json
 import signal
 import sqlite3
+import threading
 
 from harness import Host
 from test_drives import asked, settle
@@ -74,6 +75,8 @@ def test_a_test_that_fails_is_told_with_its_segment():
     ended = heard(host, "selftest-ended", since)
     assert ended["new_value"] == "failed_segment" and ended["summary"].endswith("segment 3"), ended
     assert page(host)["results"][0]["segment"] == 3
+    seen = witness(host)["List of Valid Reports"][0]
+    assert (seen["Self test result"], seen["Self test code"], seen["Segment number"]) == (7, 1, 3)
     assert host.metric("ember_selftest_last_passed", serial="SNA") == "0"
     # The next one is as the drive is.
     since = newest(host)
@@ -198,6 +201,26 @@ def test_a_drive_that_hangs_holds_up_nobody():
     assert order(host, "short", "SNB")[0] == 202
     assert asked(host, "nvme0", SELF_TEST) == 0, "what was not looked at is not begun"
     host.control("resume", "nvme0")
+
+
+def test_a_drive_or_broker_that_goes_meanwhile():
+    """Who waits is told at once, and the drive can be tested when it is back."""
+    for go, come in ((lambda host: host.control("vanish", "nvme0"),
+                      lambda host: host.control("return", "nvme0")),
+                     (lambda host: host.kill("broker", signal.SIGKILL),
+                      lambda host: host.start_broker())):
+        host = begun(poll=QUIET, patience="30s")
+        host.control("hang", "nvme0")
+        answers = []
+        thread = threading.Thread(target=lambda host=host: answers.append(order(host, "short")))
+        thread.start()
+        host.wait(lambda host=host: host.counts("nvme0")["outstanding"], "the command is out")
+        go(host)
+        thread.join(15)
+        assert answers and answers[0][0] == 409 and "gone" in answers[0][1]["detail"], answers
+        host.control("resume", "nvme0")
+        come(host)
+        host.wait(lambda host=host: order(host, "short")[0] == 202, "a test")
 
 
 def test_the_verb():

@@ -293,13 +293,13 @@ START_TEST(the_last_test_that_came_to_its_end)
 	check_value(EM_PAGE_SELFTEST, "last_passed", "null");
 	page[4 + 2 * 28] = 0x10;
 	page[4 + 3 * 28] = 0x17;
-	check_value(EM_PAGE_SELFTEST, "last_passed", "1");
+	check_value(EM_PAGE_SELFTEST, "last_passed", "true");
 	for (uint8_t result = 5; result <= 7; result++) {
 		page[4] = 0x20 | result;
-		check_value(EM_PAGE_SELFTEST, "last_passed", "0");
+		check_value(EM_PAGE_SELFTEST, "last_passed", "false");
 	}
 	page[4] = 0x28; /* nobody knows why it ended */
-	check_value(EM_PAGE_SELFTEST, "last_passed", "1");
+	check_value(EM_PAGE_SELFTEST, "last_passed", "true");
 }
 END_TEST
 

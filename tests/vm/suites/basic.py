@@ -128,6 +128,22 @@ def test_reload(vm):
     expect(main_pid(vm, "emberd") == pid, "a reload restarted emberd")
 
 
+def test_calendar(vm):
+    "systemd reads the schedule of self-tests, inside emberd's sandbox"
+    def told():
+        return [reason for reason in vm.get("/v1/health")["reasons"] if "short_schedule" in reason]
+
+    conf = "/etc/ember/emberd.conf.d/calendar.conf"
+    vm.put(conf, "[selftest]\nshort_schedule=every now and then\n")
+    vm.sh("systemctl reload emberd")
+    vm.wait("systemd's word against it", lambda: told() and "Failed to parse" in told()[0])
+    vm.put(conf, "[selftest]\nshort_schedule=yearly\n")
+    vm.sh("systemctl reload emberd")
+    vm.wait("a schedule that systemd understands", lambda: not told())
+    vm.sh("rm " + conf)
+    vm.sh("systemctl reload emberd")
+
+
 def test_witness(vm):
     "every SMART field equals what nvme-cli says in the same run, on both drives"
     total = 0
