@@ -126,6 +126,12 @@ static const struct em_ipc_request good_requests[] = {
 	{ .op = EM_OP_GET_LOG, .page = 0xd2, .offset = 4096, .len = EM_IPC_DATA_MAX },
 	{ .op = EM_OP_GET_FEATURE, .page = 0x0c, .len = 256 },
 	{ .op = EM_OP_GET_FEATURE, .page = 0x0c, .lsp = 3 },
+	{ .op = EM_OP_IDENTIFY_ANY, .page = 0xfe, .nsid = 9, .lsi = 5, .len = 4096 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .nsid = EM_NSID_ALL, .len = 4096 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 7, .lsp = 1, .lsi = 3, .len = 512 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0x0d, .lsp = 0x7f, .offset = 512, .len = 4 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .nsid = 1, .len = 4096 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xe2, .lsp = 3 },
 	{ .op = EM_OP_ARM_EVENTS, .arg = 0x1f },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0, .lsi = 0, .len = 512 },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 1, .lsi = 1, .len = 4096 },
@@ -144,6 +150,23 @@ static const struct em_ipc_request bad_requests[] = {
 	{ .op = EM_OP_IDENTIFY, .page = 1, .len = 4096, .lsi = 1 },
 	{ .op = EM_OP_IDENTIFY, .page = 1, .len = 4096, .offset = 4 },
 	{ .op = EM_OP_IDENTIFY, .page = 1, .len = 4096, .lsp = 1 },
+	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4092 },
+	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4096, .offset = 4 },
+	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4096, .lsp = 1 },
+	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4096, .arg = 1 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .len = 0 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .len = 510 },
+	/* More than one command: the second would consume, or begin, once more. */
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .len = 4100 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .len = 512, .offset = 2 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0x0d, .len = 512, .lsp = 0x80 },
+	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .len = 512, .arg = 1 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .len = 4100 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .len = 6 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .lsp = 4 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .lsi = 1 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .offset = 4 },
+	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .arg = 1 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 0 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = 510 },
 	{ .op = EM_OP_GET_LOG, .page = 2, .len = EM_IPC_DATA_MAX + 4 },
@@ -329,6 +352,23 @@ START_TEST(a_self_test_is_its_code_and_a_namespace)
 }
 END_TEST
 
+/* In one command, with the event kept and what the page is to do. */
+START_TEST(any_page_is_read_by_one_command)
+{
+	run(&(struct em_ipc_request){ .op = EM_OP_GET_LOG_ANY,
+				      .page = 0x0d,
+				      .lsp = 1,
+				      .lsi = 3,
+				      .nsid = 2,
+				      .len = 4096 });
+	ck_assert_uint_eq(n_sent, 1);
+	ck_assert_uint_eq(sent[0].opcode, 0x02);
+	ck_assert_uint_eq(sent[0].nsid, 2);
+	ck_assert_uint_eq(sent[0].cdw10, 0x03ff810d);
+	ck_assert_uint_eq(sent[0].cdw11, 0x00030000);
+}
+END_TEST
+
 START_TEST(errors_of_the_host_are_no_status)
 {
 	static const struct em_ipc_request request = { .op = EM_OP_GET_FEATURE, .page = 1 };
@@ -375,6 +415,7 @@ int main(void)
 	tcase_add_test(tc, identify_and_features_are_laid_out);
 	tcase_add_test(tc, discovery_is_asked_as_the_specification_says);
 	tcase_add_test(tc, a_self_test_is_its_code_and_a_namespace);
+	tcase_add_test(tc, any_page_is_read_by_one_command);
 	tcase_add_test(tc, errors_of_the_host_are_no_status);
 	return run_tests(tc);
 }

@@ -101,6 +101,41 @@ START_TEST(order_that_asks_the_drive_ends_later)
 }
 END_TEST
 
+START_TEST(command_brings_what_the_drive_gave)
+{
+	struct em_blob *data = em_blob_new("abcd", 4);
+	const struct em_command_answer answer = { .read = { .status = EM_READ_OK, .data = data },
+						  .result = 7 };
+	struct giver command;
+
+	begin(&command, EM_ORDER_COMMAND);
+	turn_until(1);
+	em_orders_answer(orders, last_id, &answer);
+	pthread_join(command.thread, NULL);
+	em_blob_unref(data);
+	ck_assert_int_eq(command.result, 0);
+	ck_assert_uint_eq(command.order.answer.result, 7);
+	ck_assert_mem_eq(command.order.answer.read.data->data, "abcd", 4);
+	em_blob_unref(command.order.answer.read.data);
+}
+END_TEST
+
+/* Its giver has left; nobody may write into what was the giver's. */
+START_TEST(command_that_comes_too_late_is_dropped)
+{
+	const struct em_command_answer answer = { .read = { .status = EM_READ_OK } };
+	struct giver command;
+
+	begin(&command, EM_ORDER_COMMAND);
+	turn_until(1);
+	em_orders_close(orders);
+	pthread_join(command.thread, NULL);
+	ck_assert_int_eq(command.result, -ESHUTDOWN);
+	ck_assert(!em_orders_waits(orders, last_id));
+	em_orders_answer(orders, last_id, &answer);
+}
+END_TEST
+
 /* What was said to have failed must not be done afterwards. */
 START_TEST(late_order_is_not_carried_out)
 {
