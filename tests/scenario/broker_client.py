@@ -42,7 +42,8 @@ ANSWERS = ["done", "status", "denied", "needs-confirmation", "invalid", "not-sup
 CHANGES = {1: "present", 2: "changed", 3: "gone"}
 EVENTS = {1: "aen", 2: "connected", 3: "namespaces", 4: "unstuck"}
 STRINGS = ["device", "serial", "model", "firmware", "subsystem_nqn", "address", "transport",
-           "state", "cntlid", "numa_node", "controller_type"]
+           "state", "cntlid", "numa_node", "controller_type", "link_speed", "link_width",
+           "link_speed_max", "link_width_max"]
 
 Reply = collections.namedtuple("Reply", "id drive answer status err result elapsed_us data")
 Event = collections.namedtuple("Event", "drive kind aen")

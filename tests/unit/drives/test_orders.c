@@ -19,9 +19,9 @@ static void carry_out(void *userdata, struct em_order *order)
 {
 	ck_assert_ptr_eq(userdata, &carried_out);
 	carried_out++;
-	order->result = order->kind == EM_ORDER_RETIRE	    ? -EBUSY
-			: order->kind == EM_ORDER_SELF_TEST ? EM_ORDER_LATER
-							    : 0;
+	order->result = order->kind == EM_ORDER_RETIRE	  ? -EBUSY
+			: order->kind >= EM_ORDER_COMMAND ? EM_ORDER_LATER
+							  : 0;
 	last_id = order->id;
 	strcpy(order->message, order->drive_id);
 }
@@ -191,8 +191,12 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		order_gets_its_answer,		 order_that_asks_the_drive_ends_later,
-		late_order_is_not_carried_out,	 orders_are_limited,
+		order_gets_its_answer,
+		order_that_asks_the_drive_ends_later,
+		command_brings_what_the_drive_gave,
+		command_that_comes_too_late_is_dropped,
+		late_order_is_not_carried_out,
+		orders_are_limited,
 		end_of_the_loop_frees_who_waits,
 	};
 	TCase *tc = tcase_create("orders");
