@@ -42,7 +42,8 @@ def wild_requests(seed=1):
     """Every page number with fitting and unfitting fields, then edges of every field, then dice."""
     for op in OPERATIONS:
         for page in range(256):
-            length = {"identify": 4096, "get-log": 512}.get(op, 0)
+            length = {"identify": 4096, "identify-any": 4096, "get-log": 512, "get-log-any": 512,
+                      "security-receive": 512}.get(op, 0)
             yield op, dict(page=page, nsid=ALL, length=length)
             yield op, dict(page=page, nsid=1, length=length, lsi=1)
     for length in (0, 1, 2, 3, 4, 4095, 4096, 4097, 65536, 65540, 16 << 20):
@@ -67,6 +68,10 @@ def allowed(entry):
         return cdw10 & 0xFF == 0x0B and entry["cdw11"] & ~0x31F == 0
     if name == "get-log":
         return cdw10 & RAE or cdw10 & 0xFF in (0x01, 0x02)
+    if name == "self-test":
+        return cdw10 in (0x1, 0x2, 0xF) and entry["data_len"] == 0
+    if name == "security-receive":
+        return cdw10 in (0, 0x01000100)  # protocols, and level-0 discovery: nothing opens a session
     return name in ("identify", "get-features")
 
 
