@@ -52,6 +52,8 @@ client_libember_client_a_SOURCES = \
 	client/layout.h \
 	client/nearest.c \
 	client/nearest.h \
+	client/new_file.c \
+	client/new_file.h \
 	client/screen.c \
 	client/screen.h \
 	client/spark.c \
@@ -76,6 +78,7 @@ client_libember_client_a_SOURCES = \
 	client/verb_security.c \
 	client/verb_selftest.c \
 	client/verb_show.c \
+	client/verb_telemetry.c \
 	client/verb_token.c \
 	client/verb_version.c \
 	client/verb_watch.c \

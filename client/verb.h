@@ -128,6 +128,7 @@ enum em_exit em_verb_sanitize(struct em_client *client);
 enum em_exit em_verb_security(struct em_client *client);
 enum em_exit em_verb_selftest(struct em_client *client);
 enum em_exit em_verb_show(struct em_client *client);
+enum em_exit em_verb_telemetry(struct em_client *client);
 enum em_exit em_verb_token_create(struct em_client *client);
 enum em_exit em_verb_token_list(struct em_client *client);
 enum em_exit em_verb_token_revoke(struct em_client *client);

@@ -178,6 +178,21 @@ static const struct em_option raw_feature_options[] = {
 	"for whoever waits for them; --consume reads the rest. Needs the right to give orders: "   \
 	"root, or the group ember-admin."
 
+static const struct em_arg telemetry_args[] = {
+	DRIVE_ARG,
+	{ "FILE", EM_COMPLETE_FILE, "Where to write it; a file that exists is not overwritten.",
+	  false },
+	{ 0 },
+};
+
+static const struct em_option telemetry_options[] = {
+	{ "--controller", NULL, EM_COMPLETE_NONE,
+	  "What the drive captured by itself (log 08h), and not what it captures now (log 07h)." },
+	{ "--area", "NUMBER", EM_COMPLETE_NONE,
+	  "How much of it: 1 the least, 2 more, 3 all. Without it: 3." },
+	{ 0 },
+};
+
 static const struct em_option retire_options[] = {
 	{ "--undo", NULL, EM_COMPLETE_NONE, "Take it back: the drive is missing again." },
 	{ "--yes", NULL, EM_COMPLETE_NONE, "Do not ask." },
@@ -453,6 +468,21 @@ const struct em_verb em_verbs[] = {
 			"come with it." RAW_HELP,
 		.example = "emberctl raw feature nvme0 0x02",
 		.run = em_verb_raw_feature,
+	},
+	{
+		.name = "telemetry",
+		.section = EM_SECTION_ACT,
+		.args = telemetry_args,
+		.options = telemetry_options,
+		.summary = "write what a drive recorded of itself into a file",
+		.help = "Has the drive capture its inner state and writes it into FILE, as its "
+			"maker's support wants it. Only the maker can read it; it may hold names "
+			"and parts of what the drive worked on.\n\nFILE is there when it is whole "
+			"and of one capture: when the drive captures anew meanwhile, it is read "
+			"again, three times in all. Needs the right to give orders: root, or the "
+			"group ember-admin; what captures is of the policy's class arm.",
+		.example = "emberctl telemetry nvme0 nvme0.telemetry",
+		.run = em_verb_telemetry,
 	},
 	{
 		.name = "health",
