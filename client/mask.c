@@ -381,29 +381,3 @@ void em_mask_text(struct em_mask *mask, const char *text, size_t len, struct em_
 		mask_dumps(mask, out->data + from, out->len - from);
 	mask->failed |= em_buf_failed(out);
 }
-
-static void mask_string(struct em_mask *mask, json_t *string)
-{
-	em_cleanup(em_buf_done) struct em_buf out = { 0 };
-	size_t len = json_string_length(string);
-
-	if (len == 0)
-		return;
-	/* A label may be longer than what it replaces. */
-	em_buf_init(&out, len * LABEL_SIZE + 1);
-	em_mask_text(mask, json_string_value(string), len, &out);
-	if (em_buf_failed(&out) || json_string_setn(string, out.data, out.len) < 0)
-		mask->failed = true;
-}
-
-void em_mask_json(struct em_mask *mask, json_t *document)
-{
-	const char *key;
-	json_t *entry;
-	size_t i;
-
-	if (json_is_string(document))
-		mask_string(mask, document);
-	json_array_foreach(document, i, entry) em_mask_json(mask, entry);
-	json_object_foreach(document, key, entry) em_mask_json(mask, entry);
-}

@@ -44,5 +44,3 @@ void em_mask_learn(struct em_mask *mask, const json_t *document);
 
 /* What is left of the text, behind what out has. */
 void em_mask_text(struct em_mask *mask, const char *text, size_t len, struct em_buf *out);
-/* All strings of a document, in place. Numbers and names of members stay. */
-void em_mask_json(struct em_mask *mask, json_t *document);

@@ -16,6 +16,8 @@ client_libember_client_a_SOURCES = \
 	client/ask.h \
 	client/bay.c \
 	client/bay.h \
+	client/bundle.c \
+	client/bundle.h \
 	client/cli.c \
 	client/client.c \
 	client/client.h \
@@ -72,6 +74,7 @@ client_libember_client_a_SOURCES = \
 	client/term.c \
 	client/term.h \
 	client/verb.h \
+	client/verb_diagnose.c \
 	client/verb_doctor.c \
 	client/verb_drives.c \
 	client/verb_events.c \

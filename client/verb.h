@@ -110,6 +110,7 @@ const char *em_complete_name(enum em_complete complete);
 
 enum em_exit em_verb_capacitor(struct em_client *client);
 enum em_exit em_verb_changes(struct em_client *client);
+enum em_exit em_verb_diagnose(struct em_client *client);
 enum em_exit em_verb_doctor(struct em_client *client);
 enum em_exit em_verb_drives(struct em_client *client);
 enum em_exit em_verb_effects(struct em_client *client);

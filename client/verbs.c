@@ -211,6 +211,22 @@ static const struct em_option doctor_options[] = {
 	{ 0 },
 };
 
+static const struct em_arg diagnose_args[] = {
+	{ "DRIVE", EM_COMPLETE_DRIVE, "Only this drive, named as in `show`. Without it: all.",
+	  true },
+	{ 0 },
+};
+
+static const struct em_option diagnose_options[] = {
+	{ "--out", "FILE", EM_COMPLETE_FILE,
+	  "Write this new file. Without it: ember-DATE-TIME.tar, here." },
+	{ "--mask", NULL, EM_COMPLETE_NONE,
+	  "Replace serial numbers, NQNs, EUI64, NGUID and the like by words that stand for them." },
+	{ "--config", "FILE", EM_COMPLETE_FILE,
+	  "The configuration file of emberd. Without it: the one that emberd reads by itself." },
+	{ 0 },
+};
+
 static const struct em_arg token_create_args[] = {
 	{ "NAME", EM_COMPLETE_NONE, "What the token is for, such as prometheus.", false },
 	{ 0 },
@@ -519,6 +535,23 @@ const struct em_verb em_verbs[] = {
 			"tells is looked at. As root it sees a little more.",
 		.example = "emberctl doctor",
 		.run = em_verb_doctor,
+	},
+	{
+		.name = "diagnose",
+		.section = EM_SECTION_EMBER,
+		.args = diagnose_args,
+		.options = diagnose_options,
+		.summary = "gather what somebody needs to help, in one file",
+		.help = "Writes a tar archive that only you can read: what the API tells of Ember "
+			"and of each drive, events, metrics, emberd's configuration, versions, the "
+			"findings of `emberctl doctor`, and the last lines of the journal. Nothing "
+			"is changed, and no drive is asked. What cannot be read is named in "
+			"MANIFEST, with the reason.\n\nTokens and private keys are never in it. "
+			"With --mask the identifiers of drives are not, either: the same word "
+			"stands for the same one in all files. Names of hosts and users in the "
+			"journal stay: look before you pass it on.",
+		.example = "emberctl diagnose nvme0 --mask",
+		.run = em_verb_diagnose,
 	},
 	{
 		.name = "token create",
