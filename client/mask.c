@@ -10,9 +10,10 @@
 #include "lib/base/text.h"
 
 #define BUCKETS	   65536u
-#define HASHED	   4u /* characters; what is shorter is found by its first one */
+#define HASHED	   4u /* characters that a form begins with; what is shorter, by its first one */
 #define LABEL_SIZE 40u
 #define TEXT_SIZE  300u
+#define FORM_MAX   (2 * TEXT_SIZE)
 
 /* One form of an identifier. */
 struct form {
@@ -27,9 +28,20 @@ struct identity {
 	unsigned number;
 };
 
+/*
+ * Forms by their whole text, so that thousands that begin alike cost no more than one: at a place
+ * where any of them may begin, each length that there is is looked up once.
+ */
+struct table {
+	struct form *buckets[BUCKETS];
+	bool begins[BUCKETS]; /* some form begins with such characters */
+	bool lengths[FORM_MAX + 1];
+	size_t longest;
+};
+
 struct em_mask {
-	struct form *words[BUCKETS]; /* as they stand in texts */
-	struct form *bytes[BUCKETS]; /* as they stand, byte by byte, in dumps */
+	struct table words; /* as they stand in texts */
+	struct table bytes; /* as they stand, byte by byte, in dumps */
 	struct identity *identities;
 	uint32_t count, room;
 	unsigned numbers[EM_MASKED_COUNT];
@@ -41,13 +53,13 @@ struct em_mask *em_mask_new(void)
 	return calloc(1, sizeof(struct em_mask));
 }
 
-static void free_forms(struct form **buckets)
+static void free_forms(struct table *table)
 {
 	for (unsigned i = 0; i < BUCKETS; i++)
-		while (buckets[i]) {
-			struct form *form = buckets[i];
+		while (table->buckets[i]) {
+			struct form *form = table->buckets[i];
 
-			buckets[i] = form->next;
+			table->buckets[i] = form->next;
 			free(form);
 		}
 }
@@ -56,8 +68,8 @@ struct em_mask *em_mask_free(struct em_mask *mask)
 {
 	if (!mask)
 		return NULL;
-	free_forms(mask->words);
-	free_forms(mask->bytes);
+	free_forms(&mask->words);
+	free_forms(&mask->bytes);
 	free(mask->identities);
 	free(mask);
 	return NULL;
@@ -85,12 +97,20 @@ static char fold(char c)
 
 static unsigned bucket_of(const char *text, size_t len)
 {
-	char folded[HASHED];
-	size_t hashed = len < HASHED ? 1 : HASHED;
+	uint64_t hash = EM_HASH_START;
 
-	for (size_t i = 0; i < hashed; i++)
-		folded[i] = fold(text[i]);
-	return (unsigned)em_hash(EM_HASH_START, folded, hashed) % BUCKETS;
+	for (size_t i = 0; i < len; i++) {
+		char folded = fold(text[i]);
+
+		hash = em_hash(hash, &folded, 1);
+	}
+	return (unsigned)(hash ^ hash >> 32) % BUCKETS;
+}
+
+/* How a form of this length begins. */
+static unsigned beginning_of(const char *text, size_t len)
+{
+	return bucket_of(text, len < HASHED ? 1 : HASHED);
 }
 
 static bool is_equal(const struct form *form, const char *text)
@@ -101,22 +121,22 @@ static bool is_equal(const struct form *form, const char *text)
 	return true;
 }
 
-static const struct form *find_exact(struct form *const *buckets, const char *text, size_t len)
+static const struct form *find_exact(const struct table *table, const char *text, size_t len)
 {
-	const struct form *form = len ? buckets[bucket_of(text, len)] : NULL;
+	const struct form *form = len ? table->buckets[bucket_of(text, len)] : NULL;
 
 	while (form && (form->len != len || !is_equal(form, text)))
 		form = form->next;
 	return form;
 }
 
-static void add_form(struct em_mask *mask, struct form **buckets, uint32_t identity,
-		     const char *text, size_t len)
+static void add_form(struct em_mask *mask, struct table *table, uint32_t identity, const char *text,
+		     size_t len)
 {
 	struct form *form;
 	struct form **bucket;
 
-	if (len == 0 || find_exact(buckets, text, len))
+	if (len == 0 || len > FORM_MAX || find_exact(table, text, len))
 		return;
 	form = calloc(1, sizeof(*form) + len);
 	if (!form) {
@@ -127,9 +147,12 @@ static void add_form(struct em_mask *mask, struct form **buckets, uint32_t ident
 		form->text[i] = fold(text[i]);
 	form->len = (uint16_t)len;
 	form->identity = identity;
-	bucket = &buckets[bucket_of(text, len)];
+	bucket = &table->buckets[bucket_of(text, len)];
 	form->next = *bucket;
 	*bucket = form;
+	table->begins[beginning_of(text, len)] = true;
+	table->lengths[len] = true;
+	table->longest = len > table->longest ? len : table->longest;
 }
 
 static bool add_identity(struct em_mask *mask, enum em_masked kind)
@@ -175,12 +198,12 @@ static void add_text_forms(struct em_mask *mask, uint32_t identity, const char *
 {
 	char hex[2 * TEXT_SIZE + 1];
 
-	add_form(mask, mask->words, identity, text, len);
+	add_form(mask, &mask->words, identity, text, len);
 	if (len < HASHED)
 		return;
 	em_text_hex(hex, text, len);
-	add_form(mask, mask->words, identity, hex, 2 * len);
-	add_form(mask, mask->bytes, identity, text, len);
+	add_form(mask, &mask->words, identity, hex, 2 * len);
+	add_form(mask, &mask->bytes, identity, text, len);
 }
 
 static void add_name_forms(struct em_mask *mask, uint32_t identity, const char *text, size_t len)
@@ -188,12 +211,12 @@ static void add_name_forms(struct em_mask *mask, uint32_t identity, const char *
 	char raw[TEXT_SIZE / 2], hex[TEXT_SIZE + 1];
 	size_t bytes = decode(text, len, raw);
 
-	add_form(mask, mask->words, identity, text, len);
+	add_form(mask, &mask->words, identity, text, len);
 	if (bytes < HASHED)
 		return;
 	em_text_hex(hex, raw, bytes);
-	add_form(mask, mask->words, identity, hex, 2 * bytes);
-	add_form(mask, mask->bytes, identity, raw, bytes);
+	add_form(mask, &mask->words, identity, hex, 2 * bytes);
+	add_form(mask, &mask->bytes, identity, raw, bytes);
 }
 
 void em_mask_add(struct em_mask *mask, enum em_masked kind, const char *text)
@@ -204,7 +227,7 @@ void em_mask_add(struct em_mask *mask, enum em_masked kind, const char *text)
 	len = strlen(text);
 	while (len > 0 && text[len - 1] == ' ')
 		len--;
-	if (len == 0 || len >= TEXT_SIZE || find_exact(mask->words, text, len) ||
+	if (len == 0 || len >= TEXT_SIZE || find_exact(&mask->words, text, len) ||
 	    !add_identity(mask, kind))
 		return;
 	if (kind == EM_MASKED_NAME || kind == EM_MASKED_DRIVE)
@@ -263,26 +286,24 @@ static bool is_alone(const char *text, size_t at, size_t len, size_t end)
 	       (at + len == end || !isalnum((unsigned char)text[at + len]));
 }
 
-static const struct form *longer(const struct form *a, const struct form *b)
-{
-	return !b || (a && a->len >= b->len) ? a : b;
-}
-
 /* The longest that begins here. */
-static const struct form *find_in(struct form *const *buckets, const char *text, size_t at,
+static const struct form *find_in(const struct table *table, const char *text, size_t at,
 				  size_t end)
 {
-	const struct form *best = NULL;
-	const struct form *form = end - at >= HASHED ? buckets[bucket_of(text + at, HASHED)] : NULL;
+	size_t left = end - at, len = table->longest < left ? table->longest : left;
+	bool begins = left >= HASHED && table->begins[beginning_of(text + at, HASHED)];
+	bool begins_short = table->begins[beginning_of(text + at, 1)];
 
-	for (; form; form = form->next)
-		if (form->len >= HASHED && form->len <= end - at && is_equal(form, text + at))
-			best = longer(form, best);
-	for (form = buckets[bucket_of(text + at, 1)]; form && !best; form = form->next)
-		if (form->len < HASHED && form->len <= end - at && is_equal(form, text + at) &&
-		    is_alone(text, at, form->len, end))
-			best = longer(form, best);
-	return best;
+	for (; len > 0 && (begins || begins_short); len--) {
+		const struct form *form =
+			table->lengths[len] && (len < HASHED ? begins_short : begins)
+				? find_exact(table, text + at, len)
+				: NULL;
+
+		if (form && (len >= HASHED || is_alone(text, at, len, end)))
+			return form;
+	}
+	return NULL;
 }
 
 /* Bytes of what looks like an identifier that begins here, be it known or not. */
@@ -299,7 +320,7 @@ static uint32_t look_up(struct em_mask *mask, enum em_masked kind, const char *t
 	}
 	snprintf(copy, sizeof(copy), "%.*s", (int)len, text);
 	em_mask_add(mask, kind, copy);
-	form = find_exact(mask->words, copy, strlen(copy));
+	form = find_exact(&mask->words, copy, strlen(copy));
 	return form ? form->identity : UINT32_MAX;
 }
 
@@ -317,7 +338,7 @@ static void mask_words(struct em_mask *mask, const char *text, size_t len, struc
 	size_t at = 0;
 
 	while (at < len) {
-		const struct form *form = find_in(mask->words, text, at, len);
+		const struct form *form = find_in(&mask->words, text, at, len);
 		enum em_masked kind = EM_MASKED_NAME;
 		size_t like = form ? 0 : em_mask_looks_like(text, at, len, &kind);
 
@@ -349,7 +370,7 @@ static void fill(const struct em_mask *mask, const struct form *form, struct em_
 static void mask_run(const struct em_mask *mask, struct em_dump_run *run, char *text, size_t len)
 {
 	for (size_t at = 0; at < run->count;) {
-		const struct form *form = find_in(mask->bytes, run->bytes, at, run->count);
+		const struct form *form = find_in(&mask->bytes, run->bytes, at, run->count);
 
 		if (form)
 			fill(mask, form, run, at, text, len);

@@ -3,6 +3,9 @@
 and drives that have none."""
 import json
 import os
+import pty
+import re
+import subprocess
 
 from harness import Host
 
@@ -140,6 +143,18 @@ def test_a_file_that_exists_stays():
     assert result.returncode == 1 and "not overwritten" in result.stderr, result
     assert host.read("kept") == "mine" and not get_logs(host, "nvme2", 7), "and nothing was captured"
     assert not [name for name in os.listdir(host.dir) if name.startswith("kept.")]
+
+
+def test_a_terminal_sees_how_far_it_is():
+    host = begun()
+    ours, theirs = pty.openpty()
+    subprocess.run([host.build + "/client/emberctl", "--socket", host.path("emberd.sock"), "telemetry",
+                    "nvme2", host.path("file")], stderr=theirs, stdout=subprocess.DEVNULL,
+                   timeout=60, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert re.search(r"\r0 of 75 KiB.*\r64 of 75 KiB.*\r75 of 75 KiB.*\r\x1b\[K$", shown), repr(shown)
 
 
 def test_the_policy_decides_about_captures():

@@ -139,6 +139,31 @@ START_TEST(documents_teach)
 }
 END_TEST
 
+/* Whatever stands around it, the name is gone, and nothing is read beyond the text. */
+START_TEST(any_surroundings)
+{
+	static const char signs[] = "0123456789abcdefABCDEF x:|-.,\n\n  nqn.eui";
+	static const char *const names[] = { "SH222100536", "00e0cf0000030001",
+					     "5348323232313030353336" };
+	uint32_t random = 1;
+
+	for (unsigned round = 0; round < 3000; round++) {
+		char text[200];
+		size_t at = 0;
+
+		for (; at < sizeof(text) - 1; at++) {
+			random = random * 1664525 + 1013904223;
+			text[at] = signs[(random >> 16) % (sizeof(signs) - 1)];
+		}
+		text[at] = '\0';
+		at = random % 150;
+		memcpy(text + at, names[round % 3], strlen(names[round % 3]));
+		ck_assert_ptr_null(strstr(masked(text), names[round % 3]));
+		ck_assert_ptr_nonnull(masked(text + sizeof(text) - 1 - round % 40));
+	}
+}
+END_TEST
+
 static const char *cleaned(const char *text)
 {
 	em_buf_done(&out);
@@ -173,6 +198,7 @@ int main(void)
 	tcase_add_test(tcase, what_looks_like_one_is_replaced_unlearned);
 	tcase_add_test(tcase, dumps_over_several_lines);
 	tcase_add_test(tcase, documents_teach);
+	tcase_add_test(tcase, any_surroundings);
 	tcase_add_test(tcase, secrets_never_stay);
 	return run_tests(tcase);
 }
