@@ -216,6 +216,7 @@ static void fetch_events(struct diagnose *d)
 
 /* ---- what this host tells ----------------------------------------------------------------- */
 
+/* program: where it was installed to; else $PATH has it. words come behind its name. */
 static void run(struct diagnose *d, const char *name, const char *source, const char *program,
 		const char *const *words, size_t count)
 {
@@ -244,11 +245,24 @@ static void run(struct diagnose *d, const char *name, const char *source, const 
 	}
 }
 
-static void run_programs(struct diagnose *d)
+/* Nobody vouches for a text of many hands while it is not known what has to be masked in it. */
+static void put_journal(struct diagnose *d)
 {
-	static const char *const journal[] = {
+	static const char name[] = "journal.txt";
+	static const char source[] = "journalctl -u 'ember*' -n " JOURNAL_LINES;
+	static const char *const words[] = {
 		"-u", "ember*", "-n", JOURNAL_LINES, "--no-pager", "-o", "short-iso-precise"
 	};
+
+	if (d->bundle.mask && !d->drives.root)
+		em_bundle_miss(&d->bundle, name, source,
+			       "it cannot be masked without emberd's list of drives.");
+	else
+		run(d, name, source, "/journalctl", words, EM_COUNT(words));
+}
+
+static void run_programs(struct diagnose *d)
+{
 	static const char *const version[] = { "--version" };
 	const char *config = em_client_option(d->client, "--config");
 	const char *const print[] = { "--print-config", "--config", config };
@@ -258,8 +272,7 @@ static void run_programs(struct diagnose *d)
 	run(d, "emberd.version.txt", "emberd --version", EM_SBINDIR "/emberd", version, 1);
 	run(d, "ember-broker.version.txt", "ember-broker --version", EM_LIBEXECDIR "/ember-broker",
 	    version, 1);
-	run(d, "journal.txt", "journalctl -u 'ember*' -n " JOURNAL_LINES, "/journalctl", journal,
-	    EM_COUNT(journal));
+	put_journal(d);
 }
 
 /* Without the host's name. */
