@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "client/client.h"
+#include "lib/base/buf.h"
 
 #define EM_FINDINGS_MAX 256u
 
@@ -96,6 +97,12 @@ struct em_doctor {
 	json_t *drives;	  /* their summaries; NULL: not known */
 };
 
+/* verb_doctor.c: the verb, for others. */
+/* As `emberctl doctor --json` prints it; NULL: no memory. */
+json_t *em_doctor_document(struct em_client *client, const char *config_path);
+/* True when the emberd that is asked runs on this host. */
+bool em_doctor_is_here(const struct em_client *client);
+
 /* doctor_host.c: this machine. */
 void em_doctor_user(struct em_doctor *doctor);
 /* After em_doctor_emberd(). */
@@ -123,6 +130,8 @@ bool em_doctor_find_program(const char *installed, char path[EM_DOCTOR_PATH_SIZE
  * complaints included.
  */
 int em_doctor_run(char *const argv[], char *output);
+/* The same into a buffer, cut at its limit. */
+int em_doctor_run_long(char *const argv[], struct em_buf *output);
 /* The first line of such an output, without what stands there for systemd. Cuts it. */
 const char *em_doctor_complaint(char *output);
 

@@ -30,21 +30,18 @@ bool em_doctor_find_program(const char *installed, char path[EM_DOCTOR_PATH_SIZE
 }
 
 /* Reads until the end; what is too long is cut. */
-static void read_output(int fd, char *output)
+static void read_output(int fd, struct em_buf *output)
 {
-	char rest[512];
-	size_t len = 0;
+	char part[4096];
 	ssize_t got;
 
 	do {
-		bool full = len >= EM_DOCTOR_OUTPUT_SIZE - 1;
-
-		got = read(fd, full ? rest : output + len,
-			   full ? sizeof(rest) : EM_DOCTOR_OUTPUT_SIZE - 1 - len);
-		if (got > 0 && !full)
-			len += (size_t)got;
+		got = read(fd, part, sizeof(part));
+		if (got > 0 && (size_t)got < output->max - output->len)
+			em_buf_add(output, part, (size_t)got);
+		else if (got > 0 && output->len < output->max)
+			em_buf_add(output, part, output->max - output->len - 1);
 	} while (got > 0 || (got < 0 && errno == EINTR));
-	output[len] = '\0';
 }
 
 static int spawn_into(char *const argv[], int fd, pid_t *ret)
@@ -65,12 +62,11 @@ static int spawn_into(char *const argv[], int fd, pid_t *ret)
 	return -r;
 }
 
-int em_doctor_run(char *const argv[], char *output)
+int em_doctor_run_long(char *const argv[], struct em_buf *output)
 {
 	int fds[2], status = 0, r;
 	pid_t pid;
 
-	output[0] = '\0';
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	r = spawn_into(argv, fds[1], &pid);
@@ -84,6 +80,17 @@ int em_doctor_run(char *const argv[], char *output)
 		if (errno != EINTR)
 			return -errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
+}
+
+int em_doctor_run(char *const argv[], char *output)
+{
+	em_cleanup(em_buf_done) struct em_buf all = { 0 };
+	int r;
+
+	em_buf_init(&all, EM_DOCTOR_OUTPUT_SIZE);
+	r = em_doctor_run_long(argv, &all);
+	snprintf(output, EM_DOCTOR_OUTPUT_SIZE, "%s", all.data ? all.data : "");
+	return r;
 }
 
 /* "<3>emberd: /etc/...: text" and "<3>ember-broker: Policy: /etc/...: text", as systemd wants it.

@@ -16,6 +16,8 @@ client_libember_client_a_SOURCES = \
 	client/ask.h \
 	client/bay.c \
 	client/bay.h \
+	client/bundle.c \
+	client/bundle.h \
 	client/cli.c \
 	client/client.c \
 	client/client.h \
@@ -50,18 +52,29 @@ client_libember_client_a_SOURCES = \
 	client/human.h \
 	client/layout.c \
 	client/layout.h \
+	client/mask.c \
+	client/mask.h \
+	client/mask_parts.c \
+	client/mask_parts.h \
 	client/nearest.c \
 	client/nearest.h \
+	client/new_file.c \
+	client/new_file.h \
 	client/screen.c \
 	client/screen.h \
+	client/secrets.c \
+	client/secrets.h \
 	client/spark.c \
 	client/spark.h \
 	client/sse.c \
 	client/sse.h \
+	client/tar.c \
+	client/tar.h \
 	client/target.c \
 	client/term.c \
 	client/term.h \
 	client/verb.h \
+	client/verb_diagnose.c \
 	client/verb_doctor.c \
 	client/verb_drives.c \
 	client/verb_events.c \
@@ -76,6 +89,7 @@ client_libember_client_a_SOURCES = \
 	client/verb_security.c \
 	client/verb_selftest.c \
 	client/verb_show.c \
+	client/verb_telemetry.c \
 	client/verb_token.c \
 	client/verb_version.c \
 	client/verb_watch.c \
@@ -133,8 +147,10 @@ client_tests = \
 	tests/unit/client/test_doctor \
 	tests/unit/client/test_human \
 	tests/unit/client/test_layout \
+	tests/unit/client/test_mask \
 	tests/unit/client/test_spark \
 	tests/unit/client/test_sse \
+	tests/unit/client/test_tar \
 	tests/unit/client/test_term \
 	tests/unit/client/test_writer
 check_PROGRAMS += $(client_tests)
@@ -169,4 +185,10 @@ tests_unit_client_test_spark_LDADD = $(client_test_libs)
 tests_unit_client_test_sse_CPPFLAGS = $(client_test_cppflags)
 tests_unit_client_test_sse_SOURCES = tests/unit/client/test_sse.c
 tests_unit_client_test_sse_LDADD = $(client_test_libs)
+tests_unit_client_test_mask_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_mask_SOURCES = tests/unit/client/test_mask.c
+tests_unit_client_test_mask_LDADD = $(client_test_libs)
+tests_unit_client_test_tar_CPPFLAGS = $(client_test_cppflags)
+tests_unit_client_test_tar_SOURCES = tests/unit/client/test_tar.c
+tests_unit_client_test_tar_LDADD = $(client_test_libs)
 endif

@@ -8,7 +8,8 @@
 #include "client/api.h"
 #include "lib/base/buf.h"
 
-/* query: "kind=log&page=2" and more, of the drive that the first argument names. Complains. */
-enum em_exit em_raw_read(struct em_client *client, const char *query, struct em_doc *ret);
+/* query: "kind=log&page=2" and more, of a drive as people name it, or by its id. Complains. */
+enum em_exit em_raw_read(struct em_client *client, const char *drive, const char *query,
+			 struct em_doc *ret);
 /* The bytes of such an answer; false when it has none. */
 bool em_raw_bytes(const json_t *answer, struct em_buf *ret);

@@ -110,6 +110,7 @@ const char *em_complete_name(enum em_complete complete);
 
 enum em_exit em_verb_capacitor(struct em_client *client);
 enum em_exit em_verb_changes(struct em_client *client);
+enum em_exit em_verb_diagnose(struct em_client *client);
 enum em_exit em_verb_doctor(struct em_client *client);
 enum em_exit em_verb_drives(struct em_client *client);
 enum em_exit em_verb_effects(struct em_client *client);
@@ -128,6 +129,7 @@ enum em_exit em_verb_sanitize(struct em_client *client);
 enum em_exit em_verb_security(struct em_client *client);
 enum em_exit em_verb_selftest(struct em_client *client);
 enum em_exit em_verb_show(struct em_client *client);
+enum em_exit em_verb_telemetry(struct em_client *client);
 enum em_exit em_verb_token_create(struct em_client *client);
 enum em_exit em_verb_token_list(struct em_client *client);
 enum em_exit em_verb_token_revoke(struct em_client *client);

@@ -13,7 +13,7 @@ static const struct em_doctor_config usual = {
 	.admin_group = "ember-admin",
 };
 
-static bool is_here(const struct em_client *client)
+bool em_doctor_is_here(const struct em_client *client)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
 	const char *url = client->target.url, *host = url ? strstr(url, "//") : NULL;
@@ -54,7 +54,7 @@ static void look_at_emberd(struct em_doctor *doctor, bool here)
 
 static void examine(struct em_doctor *doctor)
 {
-	bool here = is_here(doctor->client);
+	bool here = em_doctor_is_here(doctor->client);
 
 	em_doctor_emberd(doctor);
 	if (here)
@@ -149,13 +149,18 @@ static void put_table(struct em_writer *w, const struct em_report *report)
 	put_sums(w, report);
 }
 
+/* list becomes part of it. */
+static json_t *report_json(const struct em_report *report, json_t *list)
+{
+	return json_pack("{s:s, s:b, s:O}", "result", em_result_name(em_report_worst(report)),
+			 "complete", !report->incomplete, "findings", list);
+}
+
 static void put_document(struct em_writer *w, const struct em_report *report)
 {
 	static const char *const paths[] = { "result", "check", "summary", "advice" };
 	json_t *list = list_json(report);
-	json_t *root =
-		json_pack("{s:s, s:b, s:O}", "result", em_result_name(em_report_worst(report)),
-			  "complete", !report->incomplete, "findings", list);
+	json_t *root = report_json(report, list);
 	em_cleanup(em_freep) char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 
 	if (text)
@@ -165,9 +170,32 @@ static void put_document(struct em_writer *w, const struct em_report *report)
 	json_decref(list);
 }
 
+static void doctor_done(struct em_doctor *doctor)
+{
+	json_decref(doctor->health);
+	json_decref(doctor->drives);
+	em_report_done(&doctor->report);
+}
+
+json_t *em_doctor_document(struct em_client *client, const char *config_path)
+{
+	em_cleanup(doctor_done) struct em_doctor doctor = {
+		.client = client, .root = "", .config = usual, .config_path = config_path
+	};
+	json_t *list, *root;
+
+	examine(&doctor);
+	list = list_json(&doctor.report);
+	root = report_json(&doctor.report, list);
+	json_decref(list);
+	return root;
+}
+
 enum em_exit em_verb_doctor(struct em_client *client)
 {
-	struct em_doctor doctor = { .client = client, .root = "", .config = usual };
+	em_cleanup(doctor_done) struct em_doctor doctor = { .client = client,
+							    .root = "",
+							    .config = usual };
 	enum em_result worst;
 
 	doctor.config_path = em_client_option(client, "--config");
@@ -175,8 +203,5 @@ enum em_exit em_verb_doctor(struct em_client *client)
 	worst = em_report_worst(&doctor.report);
 	put_document(client->writer, &doctor.report);
 	put_table(client->writer, &doctor.report);
-	json_decref(doctor.health);
-	json_decref(doctor.drives);
-	em_report_done(&doctor.report);
 	return worst == EM_RESULT_FAIL ? EM_EXIT_FAILED : EM_EXIT_OK;
 }

@@ -103,13 +103,14 @@ static enum em_exit save(const struct em_client *client, const char *path,
 
 /* ---- what is asked ------------------------------------------------------------------------ */
 
-enum em_exit em_raw_read(struct em_client *client, const char *query, struct em_doc *ret)
+enum em_exit em_raw_read(struct em_client *client, const char *drive, const char *query,
+			 struct em_doc *ret)
 {
 	em_cleanup(em_freep) char *path = NULL, *tail = NULL;
 
 	if (asprintf(&tail, "/raw?%s", query) < 0)
 		tail = NULL;
-	path = tail ? em_api_drive_path(client->args[0], tail) : NULL;
+	path = tail ? em_api_drive_path(drive, tail) : NULL;
 	return em_api_request(client, "POST", path, NULL, ret);
 }
 
@@ -234,7 +235,7 @@ static enum em_exit raw(struct em_client *client, const char *kind, const char *
 	em_buf_init(&query, 4096);
 	code = build_query(client, kind, page, &query);
 	if (code == EM_EXIT_OK)
-		code = em_raw_read(client, query.data, &doc);
+		code = em_raw_read(client, client->args[0], query.data, &doc);
 	if (code != EM_EXIT_OK)
 		return code;
 	em_writer_document(client->writer, NULL, doc.text, doc.len);

@@ -178,6 +178,21 @@ static const struct em_option raw_feature_options[] = {
 	"for whoever waits for them; --consume reads the rest. Needs the right to give orders: "   \
 	"root, or the group ember-admin."
 
+static const struct em_arg telemetry_args[] = {
+	DRIVE_ARG,
+	{ "FILE", EM_COMPLETE_FILE, "Where to write it; a file that exists is not overwritten.",
+	  false },
+	{ 0 },
+};
+
+static const struct em_option telemetry_options[] = {
+	{ "--controller", NULL, EM_COMPLETE_NONE,
+	  "What the drive captured by itself (log 08h), and not what it captures now (log 07h)." },
+	{ "--area", "NUMBER", EM_COMPLETE_NONE,
+	  "How much of it: 1 the least, 2 more, 3 all. Without it: 3." },
+	{ 0 },
+};
+
 static const struct em_option retire_options[] = {
 	{ "--undo", NULL, EM_COMPLETE_NONE, "Take it back: the drive is missing again." },
 	{ "--yes", NULL, EM_COMPLETE_NONE, "Do not ask." },
@@ -193,6 +208,22 @@ static const struct em_option doctor_options[] = {
 	{ "--config", "FILE", EM_COMPLETE_FILE,
 	  "The configuration file of emberd. Without it: the one that emberd reads by itself." },
 	CSV_OPTION,
+	{ 0 },
+};
+
+static const struct em_arg diagnose_args[] = {
+	{ "DRIVE", EM_COMPLETE_DRIVE, "Only this drive, named as in `show`. Without it: all.",
+	  true },
+	{ 0 },
+};
+
+static const struct em_option diagnose_options[] = {
+	{ "--out", "FILE", EM_COMPLETE_FILE,
+	  "Write this new file. Without it: ember-DATE-TIME.tar, here." },
+	{ "--mask", NULL, EM_COMPLETE_NONE,
+	  "Replace serial numbers, NQNs, EUI64, NGUID and the like by words that stand for them." },
+	{ "--config", "FILE", EM_COMPLETE_FILE,
+	  "The configuration file of emberd. Without it: the one that emberd reads by itself." },
 	{ 0 },
 };
 
@@ -455,6 +486,21 @@ const struct em_verb em_verbs[] = {
 		.run = em_verb_raw_feature,
 	},
 	{
+		.name = "telemetry",
+		.section = EM_SECTION_ACT,
+		.args = telemetry_args,
+		.options = telemetry_options,
+		.summary = "write what a drive recorded of itself into a file",
+		.help = "Has the drive capture its inner state and writes it into FILE, as its "
+			"maker's support wants it. Only the maker can read it; it may hold names "
+			"and parts of what the drive worked on.\n\nFILE is there when it is whole "
+			"and of one capture: when the drive captures anew meanwhile, it is read "
+			"again, three times in all. Needs the right to give orders: root, or the "
+			"group ember-admin; what captures is of the policy's class arm.",
+		.example = "emberctl telemetry nvme0 nvme0.telemetry",
+		.run = em_verb_telemetry,
+	},
+	{
 		.name = "health",
 		.section = EM_SECTION_EMBER,
 		.args = health_args,
@@ -489,6 +535,23 @@ const struct em_verb em_verbs[] = {
 			"tells is looked at. As root it sees a little more.",
 		.example = "emberctl doctor",
 		.run = em_verb_doctor,
+	},
+	{
+		.name = "diagnose",
+		.section = EM_SECTION_EMBER,
+		.args = diagnose_args,
+		.options = diagnose_options,
+		.summary = "gather what somebody needs to help, in one file",
+		.help = "Writes a tar archive that only you can read: what the API tells of Ember "
+			"and of each drive, events, metrics, emberd's configuration, versions, the "
+			"findings of `emberctl doctor`, and the last lines of the journal. Nothing "
+			"is changed, and no drive is asked. What cannot be read is named in "
+			"MANIFEST, with the reason.\n\nTokens and private keys are never in it. "
+			"With --mask the identifiers of drives are not, either: the same word "
+			"stands for the same one in all files. Names of hosts and users in the "
+			"journal stay: look before you pass it on.",
+		.example = "emberctl diagnose nvme0 --mask",
+		.run = em_verb_diagnose,
 	},
 	{
 		.name = "token create",

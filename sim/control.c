@@ -353,6 +353,49 @@ static int do_selftest(struct call *call)
 	return 0;
 }
 
+#define TELEMETRY_WANTS "host|controller none|capture|LAST1 LAST2 LAST3|every READINGS TIMES"
+
+static int set_telemetry(struct call *call, struct sim_telemetry *telemetry)
+{
+	bool every = strcmp(call->args[1], "every") == 0;
+	unsigned first = every ? 2 : 1;
+	uint64_t numbers[3] = { 0 };
+
+	if (call->count != 4)
+		return fail(call, -EINVAL, TELEMETRY_WANTS);
+	for (unsigned i = first; i < call->count; i++)
+		if (em_parse_u64(call->args[i], 0, UINT16_MAX, &numbers[i - first]) < 0)
+			return fail(call, -EINVAL, call->args[i]);
+	if (every) {
+		telemetry->every = (uint32_t)numbers[0];
+		telemetry->times = (uint32_t)numbers[1];
+		telemetry->readings = 0;
+		return 0;
+	}
+	for (unsigned i = 0; i < EM_COUNT(telemetry->last); i++)
+		telemetry->last[i] = (uint16_t)numbers[i];
+	return 0;
+}
+
+/* What log 07h or 08h holds, how large, and when the drive captures anew by itself. */
+static int do_telemetry(struct call *call)
+{
+	bool host = strcmp(call->args[0], "host") == 0;
+	struct sim_telemetry *telemetry =
+		&sim_drive_owner(call->host->drive)
+			 ->telemetry[host ? SIM_TELEMETRY_HOST : SIM_TELEMETRY_CONTROLLER];
+
+	if (!host && strcmp(call->args[0], "controller") != 0)
+		return fail(call, -EINVAL, TELEMETRY_WANTS);
+	if (call->count == 2 && strcmp(call->args[1], "capture") == 0)
+		sim_telemetry_capture(telemetry);
+	else if (call->count == 2 && strcmp(call->args[1], "none") == 0)
+		telemetry->there = false;
+	else
+		return set_telemetry(call, telemetry);
+	return 0;
+}
+
 /* NSID BYTES [512|4096] [node N] */
 static int parse_namespace(const struct call *call, struct sim_namespace *ret)
 {
@@ -445,6 +488,7 @@ static const struct verb {
 	{ "flip", 2, 2, do_flip, "DRIVE NAME BIT, or DRIVE PAGE BYTE.BIT" },
 	{ "error", 1, 4, do_error, "DRIVE STATUS [QUEUE [NSID [LBA]]]" },
 	{ "selftest", 1, 2, do_selftest, "DRIVE RESULT [SEGMENT]" },
+	{ "telemetry", 2, 4, do_telemetry, "DRIVE " TELEMETRY_WANTS },
 	{ "attach", 2, 5, do_attach, "DRIVE NSID BYTES [512|4096] [node N]" },
 	{ "detach", 1, 2, do_detach, "DRIVE NSID [keep]" },
 	{ "create", 2, 3, do_create, "DRIVE NSID BYTES [512|4096]" },

@@ -70,6 +70,17 @@ struct sim_namespace {
 	uint8_t nguid[16], eui64[8];
 };
 
+/* Who had it captured. */
+enum sim_telemetry_log { SIM_TELEMETRY_HOST, SIM_TELEMETRY_CONTROLLER, SIM_TELEMETRY_COUNT };
+
+struct sim_telemetry {
+	uint16_t last[3];      /* last block of areas 1, 2 and 3 */
+	uint8_t generation;    /* grows with each capture, and around */
+	bool there;	       /* something was captured */
+	uint32_t every, times; /* captures anew after so many readings of data, so many times */
+	uint32_t readings;
+};
+
 /* A command that the drive refuses (status), or answers with only `bytes` bytes of data. */
 struct sim_rule {
 	uint8_t opcode;
@@ -158,6 +169,8 @@ struct sim_drive {
 	uint8_t smart_events_held; /* bit n: event information n */
 	void (*on_event)(struct sim_drive *drive, uint32_t dw0);
 
+	struct sim_telemetry telemetry[SIM_TELEMETRY_COUNT]; /* of the owner */
+
 	struct sim_rule rules[SIM_RULES_MAX];
 	unsigned rule_count;
 	struct sim_flip flips[SIM_FLIPS_MAX];
@@ -213,6 +226,12 @@ void sim_model_count(struct sim_drive *drive, const struct sim_passthru *cmd);
 
 uint16_t sim_model_identify(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x);
+/* Of logs 07h and 08h, from offset on. */
+uint16_t sim_model_telemetry(struct sim_drive *drive, struct sim_exec *x, uint64_t offset,
+			     uint64_t wanted);
+/* What a product begins with; and one more capture. */
+void sim_telemetry_start(struct sim_drive *drive);
+void sim_telemetry_capture(struct sim_telemetry *telemetry);
 uint16_t sim_model_get_feature(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_set_feature(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_security_receive(struct sim_drive *drive, struct sim_exec *x);

@@ -72,7 +72,7 @@ static const struct family pblaze6 = {
 	.oacs = PBLAZE_OACS_MI_TCG,
 	.oncs = PBLAZE_ONCS,
 	.frmw = 0x16,
-	.lpa = 0x06,
+	.lpa = 0x0e, /* effects log, extended form, telemetry */
 	.mtfa = 20,
 	.wctemp = 348,
 	.cctemp = 358,
@@ -94,7 +94,7 @@ static const struct family pblaze7 = {
 	.oacs = PBLAZE_OACS_MI_TCG,
 	.oncs = PBLAZE_ONCS,
 	.frmw = 0x1e, /* seven slots */
-	.lpa = 0x06,
+	.lpa = 0x0e,  /* effects log, extended form, telemetry */
 	.mtfa = 10,
 	.wctemp = 350,
 	.cctemp = 360,
@@ -275,6 +275,7 @@ static void lay_out_logs(struct sim_drive *d, const struct product *p)
 		test[4 + 28 * i] = 0x0f; /* entry not used */
 	for (unsigned i = 8; i < 32; i += 4)
 		em_put_le32(sanitize + i, UINT32_MAX);
+	sim_telemetry_start(d);
 	if (f->has_memblaze)
 		sim_memblaze_lay_out(d->page[SIM_PAGE_VENDOR], f->memblaze_layout);
 	if (f->oacs & 0x01)
@@ -365,6 +366,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = f->oacs & 0x10;
 	d->has_opcode[SIM_OP_SECURITY_RECEIVE] = f->oacs & 0x01;
 	d->has_log[0x05] = f->lpa & 0x02;
+	d->has_log[0x07] = d->has_log[0x08] = f->lpa & 0x08;
 	d->has_log[0xca] = f->has_memblaze;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
 	lay_out_effects(d);
