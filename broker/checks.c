@@ -239,6 +239,21 @@ const char *em_check_security_receive(const struct em_ipc_request *request)
 	return "this security protocol is not on the list";
 }
 
+const char *em_check_persistent_events(const struct em_ipc_request *request)
+{
+	const char *problem = check_log_range(request);
+
+	if (problem)
+		return problem;
+	if (request->page != EM_LID_EVENTS)
+		return "the persistent event log is page 0Dh";
+	if (request->len > EM_IPC_INLINE_MAX)
+		return "at most 65536 bytes of it are read at once";
+	if (request->lsp || request->lsi || request->arg)
+		return "the persistent event log takes no arguments";
+	return check_nsid(NSID_NONE_OR_ALL, request->nsid);
+}
+
 const char *em_check_acknowledge(const struct em_ipc_request *request)
 {
 	if (request->page != EM_LID_ERROR && request->page != EM_LID_SMART)

@@ -22,6 +22,7 @@
 #define EM_IDENTIFY_SIZE     4096u
 #define EM_SECURITY_SIZE_MAX 4096u
 #define EM_LSP_MAX	     0x7fu
+#define EM_LID_EVENTS	     0x0d
 /* Self-test codes of Device Self-test. */
 #define EM_STC_SHORT	0x1
 #define EM_STC_EXTENDED 0x2
@@ -35,6 +36,8 @@ const char *em_check_get_log_any(const struct em_ipc_request *request);
 const char *em_check_get_feature_any(const struct em_ipc_request *request);
 /* The list of security protocols and TCG level-0 discovery, and nothing that opens a session. */
 const char *em_check_security_receive(const struct em_ipc_request *request);
+/* The persistent event log, whose context is released before the answer. */
+const char *em_check_persistent_events(const struct em_ipc_request *request);
 const char *em_check_acknowledge(const struct em_ipc_request *request);
 const char *em_check_arm(const struct em_ipc_request *request);
 const char *em_check_self_test(const struct em_ipc_request *request);

@@ -145,6 +145,32 @@ static void self_test(int fd, const struct em_ipc_request *request, uint32_t tim
 	em_execute(fd, &cmd, ret);
 }
 
+/*
+ * The log can only be read in a context, and a controller has one for all who ask: it is released
+ * whatever becomes of the reading, or nobody could ever establish another. NVMe Base 2.0,
+ * Persistent Event Log, action field.
+ */
+static void persistent_events(int fd, const struct em_ipc_request *request, uint32_t timeout_ms,
+			      uint8_t *data, struct em_outcome *ret)
+{
+	enum { ESTABLISH = 1, RELEASE = 2, HEADER = 512 };
+	struct em_ipc_request step = *request;
+	struct em_outcome release = { 0 };
+	uint8_t header[HEADER];
+
+	step.offset = 0;
+	step.len = HEADER;
+	step.lsp = ESTABLISH;
+	log_chunk(fd, &step, timeout_ms, 0, true, header, ret);
+	if (ret->answer != EM_ANSWER_DONE)
+		return;
+	get_log(fd, request, timeout_ms, data, ret);
+	step.lsp = RELEASE;
+	log_chunk(fd, &step, timeout_ms, 0, true, header, &release);
+	if (ret->answer == EM_ANSWER_DONE && release.answer != EM_ANSWER_DONE)
+		*ret = release;
+}
+
 static const struct em_operation operations[EM_OP_COUNT] = {
 	[EM_OP_IDENTIFY] = { 0, em_check_identify, identify },
 	[EM_OP_GET_LOG] = { 0, em_check_get_log, get_log },
@@ -164,6 +190,7 @@ static const struct em_operation operations[EM_OP_COUNT] = {
 	[EM_OP_FORMAT] = { 0, NULL, NULL },
 	[EM_OP_SANITIZE] = { 0, NULL, NULL },
 	[EM_OP_SECURITY_RECEIVE] = { 0, em_check_security_receive, security_receive },
+	[EM_OP_PERSISTENT_EVENTS] = { 0, em_check_persistent_events, persistent_events },
 };
 
 const struct em_operation *em_operation_find(enum em_op op)

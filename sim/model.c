@@ -467,6 +467,8 @@ uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x)
 		dwords = (c->cdw10 >> 16) | (uint64_t)(c->cdw11 & 0xffff) << 16;
 	else
 		offset = 0;
+	if (lid == 0x0d)
+		return sim_model_event_log(drive, x, offset, (dwords + 1) * 4);
 	if (lid == 0x07 || lid == 0x08)
 		return sim_model_telemetry(drive, x, offset, (dwords + 1) * 4);
 	if (offset % 4 != 0 || offset > sim_page_size(log_pages[lid]))

@@ -170,6 +170,7 @@ struct sim_drive {
 	void (*on_event)(struct sim_drive *drive, uint32_t dw0);
 
 	struct sim_telemetry telemetry[SIM_TELEMETRY_COUNT]; /* of the owner */
+	bool events_context; /* of the persistent event log; of the owner */
 
 	struct sim_rule rules[SIM_RULES_MAX];
 	unsigned rule_count;
@@ -227,6 +228,8 @@ void sim_model_count(struct sim_drive *drive, const struct sim_passthru *cmd);
 uint16_t sim_model_identify(struct sim_drive *drive, struct sim_exec *x);
 uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x);
 /* Of logs 07h and 08h, from offset on. */
+uint16_t sim_model_event_log(struct sim_drive *drive, struct sim_exec *x, uint64_t offset,
+			     uint64_t wanted);
 uint16_t sim_model_telemetry(struct sim_drive *drive, struct sim_exec *x, uint64_t offset,
 			     uint64_t wanted);
 /* What a product begins with; and one more capture. */

@@ -94,7 +94,7 @@ static const struct family pblaze7 = {
 	.oacs = PBLAZE_OACS_MI_TCG,
 	.oncs = PBLAZE_ONCS,
 	.frmw = 0x1e, /* seven slots */
-	.lpa = 0x0e,  /* effects log, extended form, telemetry */
+	.lpa = 0x1e,  /* effects log, extended form, telemetry, persistent events */
 	.mtfa = 10,
 	.wctemp = 350,
 	.cctemp = 360,
@@ -246,7 +246,8 @@ static void lay_out_abilities(struct sim_drive *d, const struct product *p)
 	em_put_le32(id + 328, f->sanicap);
 	em_put_le32(id + 516, f->namespaces);
 	em_put_le16(id + 520, f->oncs);
-	id[524] = f->oacs & 2 ? 0x04 : 0; /* crypto erase */
+	id[524] = f->oacs & 2 ? 0x04 : 0;	      /* crypto erase */
+	em_put_le32(id + 352, f->lpa & 0x10 ? 1 : 0); /* PELS: 64 KiB */
 	em_put_le16(id + 2048, f->power);
 }
 
@@ -367,6 +368,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	d->has_opcode[SIM_OP_SECURITY_RECEIVE] = f->oacs & 0x01;
 	d->has_log[0x05] = f->lpa & 0x02;
 	d->has_log[0x07] = d->has_log[0x08] = f->lpa & 0x08;
+	d->has_log[0x0d] = f->lpa & 0x10;
 	d->has_log[0xca] = f->has_memblaze;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
 	lay_out_effects(d);

@@ -14,6 +14,17 @@ static const enum em_op operations[EM_COMMAND_COUNT][2] = {
 	[EM_COMMAND_FEATURE] = { EM_OP_GET_FEATURE, EM_OP_GET_FEATURE_ANY },
 };
 
+/* The persistent event log: reading it as such leaves no context behind. */
+#define LID_EVENTS 0x0d
+
+static enum em_op operation_of(const struct em_command *command)
+{
+	if (command->kind == EM_COMMAND_LOG && command->consume && command->page == LID_EVENTS &&
+	    command->specific == 0)
+		return EM_OP_PERSISTENT_EVENTS;
+	return operations[command->kind][command->consume];
+}
+
 static int refuse(struct em_order *order, int error, const char *why)
 {
 	snprintf(order->message, sizeof(order->message), "%s", why);
@@ -24,7 +35,7 @@ int em_entry_order_command(struct em_entry *entry, struct em_order *order)
 {
 	const struct em_command *command = &order->command;
 	const struct em_ipc_request request = {
-		.op = operations[command->kind][command->consume],
+		.op = operation_of(command),
 		.page = command->page,
 		.lsp = command->specific,
 		.lsi = command->id,

@@ -65,7 +65,8 @@ enum em_ipc_kind {
 	X(NAMESPACE_DELETE, "namespace-delete", ERASE)                                             \
 	X(FORMAT, "format", ERASE)                                                                 \
 	X(SANITIZE, "sanitize", ERASE)                                                             \
-	X(SECURITY_RECEIVE, "security-receive", READ)
+	X(SECURITY_RECEIVE, "security-receive", READ)                                              \
+	X(PERSISTENT_EVENTS, "persistent-events", ARM)
 
 #define EM_X(id, name) EM_CLASS_##id,
 enum em_class { EM_CLASSES(EM_X) EM_CLASS_COUNT };

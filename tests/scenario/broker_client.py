@@ -34,7 +34,7 @@ CLASSES = {
     "namespace-create": "provision", "namespace-attach": "provision",
     "namespace-detach": "provision", "firmware-download": "firmware",
     "firmware-commit": "firmware", "namespace-delete": "erase", "format": "erase",
-    "sanitize": "erase", "security-receive": "read",
+    "sanitize": "erase", "security-receive": "read", "persistent-events": "arm",
 }
 OPERATIONS = list(CLASSES)
 ANSWERS = ["done", "status", "denied", "needs-confirmation", "invalid", "not-supported", "timeout",

@@ -111,3 +111,20 @@ def test_the_verb():
     assert wrong.returncode == 2 and "number" in wrong.stderr, wrong
     refused = host.emberctl("raw", "log", "nvme0", "0xc3", check=False)
     assert refused.returncode != 0 and "--consume" in refused.stderr, refused
+
+
+def test_the_event_log_leaves_no_context_behind():
+    """Whoever reads it needs a context, of which the drive has one: nvme-cli can have it at once."""
+    host = begun()
+    answer = ask(host, "nvme4", kind="log", page=0x0d, consume="true", length=608)
+    assert answer["status"] == "ok" and answer["values"]["total_events"] == 3, answer
+    assert answer["values"]["log_bytes"] == "608" and answer["values"]["model"] == "P7940DT0768M00"
+    theirs = witness(host, "get-log", "/dev/nvme4", "--log-id=13", "--log-len=608", "--lsp=1")
+    assert bytes.fromhex(answer["data"]) == theirs
+    before = host.counts("nvme4")["error_log_entries"]
+    busy = ask(host, "nvme4", kind="log", page=0x0d, consume="true")
+    assert busy["status"] == "status" and busy["nvme_status"] & 0x7ff == 0x0c, busy
+    assert host.counts("nvme4")["error_log_entries"] == before + 1
+    host.run("nvme", "get-log", "/dev/nvme4", "--log-id=13", "--log-len=512", "--lsp=2")
+    part = ask(host, "nvme4", kind="log", page=0x0d, consume="true", offset=512, length=96)
+    assert bytes.fromhex(part["data"]) == theirs[512:]

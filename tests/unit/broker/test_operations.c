@@ -97,6 +97,7 @@ START_TEST(only_listed_pages_pass)
 				       0x0b, 0x10, 0x11, 0x17, 0x84, 0xd0, 0xe1 };
 	static const uint8_t events[] = { 1, 2 };
 	static const uint8_t armed[] = { 0, 0x0b };
+	static const uint8_t log_0d[] = { 0x0d };
 	static const uint8_t protocols[] = { 0 }, discovery[] = { 1 };
 	/* Not 0: no such test; not Eh, whatever the vendor's does. */
 	static const uint8_t tests[] = { 1, 2, 0x0f };
@@ -106,6 +107,8 @@ START_TEST(only_listed_pages_pass)
 	check_pages((struct em_ipc_request){ .op = EM_OP_GET_FEATURE }, fid, sizeof(fid));
 	check_pages((struct em_ipc_request){ .op = EM_OP_ACKNOWLEDGE_EVENT, .len = 512 }, events,
 		    sizeof(events));
+	check_pages((struct em_ipc_request){ .op = EM_OP_PERSISTENT_EVENTS, .len = 512 }, log_0d,
+		    sizeof(log_0d));
 	check_pages((struct em_ipc_request){ .op = EM_OP_ARM_EVENTS, .arg = 1 }, armed,
 		    sizeof(armed));
 	check_pages((struct em_ipc_request){ .op = EM_OP_SECURITY_RECEIVE, .len = 512 }, protocols,
@@ -131,6 +134,8 @@ static const struct em_ipc_request good_requests[] = {
 	{ .op = EM_OP_GET_LOG_ANY, .page = 7, .lsp = 1, .lsi = 3, .len = 512 },
 	{ .op = EM_OP_GET_LOG_ANY, .page = 0x0d, .lsp = 0x7f, .offset = 512, .len = 4 },
 	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xfe, .nsid = 1, .len = 4096 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .nsid = EM_NSID_ALL, .len = 65536 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .offset = 4096, .len = 4 },
 	{ .op = EM_OP_GET_FEATURE_ANY, .page = 0xe2, .lsp = 3 },
 	{ .op = EM_OP_ARM_EVENTS, .arg = 0x1f },
 	{ .op = EM_OP_SECURITY_RECEIVE, .page = 0, .lsi = 0, .len = 512 },
@@ -150,6 +155,14 @@ static const struct em_ipc_request bad_requests[] = {
 	{ .op = EM_OP_IDENTIFY, .page = 1, .len = 4096, .lsi = 1 },
 	{ .op = EM_OP_IDENTIFY, .page = 1, .len = 4096, .offset = 4 },
 	{ .op = EM_OP_IDENTIFY, .page = 1, .len = 4096, .lsp = 1 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 2, .len = 512 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 0 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 65540 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 512, .offset = 2 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 512, .lsp = 1 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 512, .lsi = 1 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 512, .arg = 1 },
+	{ .op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .len = 512, .nsid = 1 },
 	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4092 },
 	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4096, .offset = 4 },
 	{ .op = EM_OP_IDENTIFY_ANY, .page = 1, .len = 4096, .lsp = 1 },
@@ -369,6 +382,51 @@ START_TEST(any_page_is_read_by_one_command)
 }
 END_TEST
 
+static unsigned action(unsigned command)
+{
+	return sent[command].cdw10 >> 8 & 0x7f;
+}
+
+/* Established, read, released: on every path on which it was established. */
+START_TEST(context_of_the_event_log_is_released)
+{
+	const struct em_ipc_request request = {
+		.op = EM_OP_PERSISTENT_EVENTS, .page = 0x0d, .offset = 512, .len = 8192
+	};
+	struct em_outcome outcome = run(&request);
+
+	ck_assert_int_eq(outcome.answer, EM_ANSWER_DONE);
+	ck_assert_uint_eq(n_sent, 4);
+	ck_assert_uint_eq(action(0), 1);
+	ck_assert_uint_eq(action(1), 0);
+	ck_assert_uint_eq(sent[1].cdw12, 512);
+	ck_assert_uint_eq(action(2), 0);
+	ck_assert_uint_eq(sent[2].cdw12, 512 + 4096);
+	ck_assert_uint_eq(action(3), 2);
+
+	setup();
+	reply_ret = 0x2002;
+	fail_at = 2; /* the second part */
+	outcome = run(&request);
+	ck_assert_int_eq(outcome.answer, EM_ANSWER_STATUS);
+	ck_assert_uint_eq(n_sent, 4);
+	ck_assert_uint_eq(action(3), 2);
+
+	setup();
+	reply_ret = 0x000c; /* somebody else has it: it is not ours to release */
+	fail_at = 0;
+	outcome = run(&request);
+	ck_assert_int_eq(outcome.answer, EM_ANSWER_STATUS);
+	ck_assert_uint_eq(n_sent, 1);
+
+	setup();
+	reply_ret = 0x0006;
+	fail_at = 3; /* what cannot be released is told */
+	outcome = run(&request);
+	ck_assert_int_eq(outcome.answer, EM_ANSWER_STATUS);
+}
+END_TEST
+
 START_TEST(errors_of_the_host_are_no_status)
 {
 	static const struct em_ipc_request request = { .op = EM_OP_GET_FEATURE, .page = 1 };
@@ -416,6 +474,7 @@ int main(void)
 	tcase_add_test(tc, discovery_is_asked_as_the_specification_says);
 	tcase_add_test(tc, a_self_test_is_its_code_and_a_namespace);
 	tcase_add_test(tc, any_page_is_read_by_one_command);
+	tcase_add_test(tc, context_of_the_event_log_is_released);
 	tcase_add_test(tc, errors_of_the_host_are_no_status);
 	return run_tests(tc);
 }
