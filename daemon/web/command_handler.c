@@ -71,10 +71,10 @@ static json_t *hex_json(const struct em_blob *data)
 /* A vendor's page means something on that vendor's drives only. */
 static bool is_known_of(const struct em_drive_snap *drive, const struct em_page *page)
 {
-	for (unsigned i = 0; i < EM_PAGE_CTRL_COUNT; i++)
-		if (em_pages[i] == page)
-			return drive->pages[i].status != EM_READ_UNSUPPORTED;
-	return true;
+	enum { FIRST_OF_VENDORS = 0xc0 };
+
+	return page->how != EM_BY_LOG || page->code < FIRST_OF_VENDORS ||
+	       drive->pages[EM_PAGE_MEMBLAZE].status != EM_READ_UNSUPPORTED;
 }
 
 static json_t *values_json(const struct em_drive_snap *drive, const struct em_command *command,

@@ -330,6 +330,69 @@ START_TEST(granularity_of_namespaces)
 }
 END_TEST
 
+static const char *bucket(const struct em_page *page, unsigned list, unsigned index,
+			  const char *from_us)
+{
+	const struct em_group *group = &page->groups[list];
+	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *entry = em_group_entry(group, data, page->size, index, scratch);
+	char text[EM_VALUE_TEXT_SIZE];
+	struct em_value value;
+
+	group->extra_get(&ctx, index, &value);
+	ck_assert_str_eq(em_value_text(group->extra, &value, text), from_us);
+	return text_of(group->fields, group->field_count, "commands", entry, group->stride);
+}
+
+#define CHECK_BUCKET(page, list, index, from_us, at)                                               \
+	ck_assert_str_eq(bucket(page, list, index, from_us), number_at(at, 4, 1))
+
+START_TEST(latency_of_memblaze_drives)
+{
+	static const char *const lists[] = { "reads", "writes", "trims" };
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd0);
+
+	ck_assert_uint_eq(page->group_count, EM_COUNT(lists));
+	for (unsigned i = 0; i < EM_COUNT(lists); i++) {
+		size_t at = 8 + i * 256;
+
+		ck_assert_str_eq(page->groups[i].key, lists[i]);
+		ck_assert_uint_eq(page->groups[i].count, 32);
+		CHECK_BUCKET(page, i, 0, "0", at);
+		CHECK_BUCKET(page, i, 4, "200", at + 16);
+		CHECK_BUCKET(page, i, 11, "900", at + 44);
+		CHECK_BUCKET(page, i, 12, "1000", at + 48);
+		CHECK_BUCKET(page, i, 17, "100000", at + 68);
+		CHECK_BUCKET(page, i, 25, "900000", at + 100);
+		CHECK_BUCKET(page, i, 31, "8000000", at + 124);
+	}
+	ck_assert_str_eq(get(page, "minor"), number_at(0, 4, 1));
+	ck_assert_str_eq(get(page, "major"), number_at(4, 4, 1));
+}
+END_TEST
+
+START_TEST(latency_of_older_memblaze_drives)
+{
+	static const uint8_t codes[] = { 0xc1, 0xc2 };
+
+	for (unsigned i = 0; i < EM_COUNT(codes); i++) {
+		const struct em_page *page = page_of(EM_BY_LOG, codes[i]);
+
+		ck_assert_uint_eq(page->groups[0].count, 98);
+		CHECK_BUCKET(page, 0, 0, "0", 8);
+		CHECK_BUCKET(page, 0, 31, "992", 8 + 31 * 4);
+		CHECK_BUCKET(page, 0, 32, "1000", 8 + 32 * 4);
+		CHECK_BUCKET(page, 0, 62, "31000", 8 + 62 * 4);
+		CHECK_BUCKET(page, 0, 63, "32000", 8 + 63 * 4);
+		CHECK_BUCKET(page, 0, 93, "992000", 8 + 93 * 4);
+		CHECK_BUCKET(page, 0, 94, "1000000", 8 + 94 * 4);
+		CHECK_BUCKET(page, 0, 97, "4000000", 8 + 97 * 4);
+		ck_assert_str_eq(get(page, "major"), number_at(4, 4, 1));
+		ck_assert_str_eq(get(page, "minor"), number_at(0, 4, 1));
+	}
+}
+END_TEST
+
 START_TEST(nothing_is_no_reading)
 {
 	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++) {
@@ -359,6 +422,8 @@ int main(void)
 	tcase_add_test(tc, identifiers_of_a_namespace);
 	tcase_add_test(tc, nvm_sets);
 	tcase_add_test(tc, granularity_of_namespaces);
+	tcase_add_test(tc, latency_of_memblaze_drives);
+	tcase_add_test(tc, latency_of_older_memblaze_drives);
 	tcase_add_test(tc, nothing_is_no_reading);
 	return run_tests(tc);
 }
