@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-EXTRA_DIST += docs/architecture.md docs/fields.md docs/performance.md \
+EXTRA_DIST += docs/architecture.md docs/fields.md docs/memblaze.md docs/performance.md \
 	docs/names/fields.txt docs/names/metrics.txt \
 	docs/names/options.txt docs/names/broker.txt docs/names/journal.txt docs/names/sql.txt
 
