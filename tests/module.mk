@@ -13,7 +13,7 @@ EXTRA_DIST += $(house_checks) tests/unit/run tests/unit/runner.h
 # Suites are found by their names, so their files are not listed one by one. build-aux/check-dist.sh
 # tells what is committed and would not be in an archive.
 suite_files = $(wildcard $(addprefix $(srcdir)/, .ci/run .gitignore build-aux/*.sh build-aux/coverage.py tests/cases/run \
-	tests/cases/*/* tests/scenario/run tests/scenario/*.py tests/vm/run tests/vm/*.py \
+	tests/cases/*/* tests/mutation/run tests/scenario/run tests/scenario/*.py tests/vm/run tests/vm/*.py \
 	tests/vm/suites/*.py))
 EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(suite_files))
 AM_TESTS_ENVIRONMENT = \

@@ -49,21 +49,30 @@ nvme_tests = \
 	tests/unit/nvme/test_request_pages \
 	tests/unit/nvme/test_status \
 	tests/unit/nvme/test_tables \
-	tests/unit/nvme/test_tcg
+	tests/unit/nvme/test_tcg \
+	tests/unit/nvme/test_values
 check_PROGRAMS += $(nvme_tests)
 TESTS += $(nvme_tests)
 tests_unit_nvme_test_field_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_field_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_memblaze_SOURCES = tests/unit/nvme/test_memblaze.c tests/mutation/mutate.c
 tests_unit_nvme_test_memblaze_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_memblaze_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_page_SOURCES = tests/unit/nvme/test_page.c tests/mutation/mutate.c
 tests_unit_nvme_test_page_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_page_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_request_pages_SOURCES = tests/unit/nvme/test_request_pages.c tests/mutation/mutate.c
 tests_unit_nvme_test_request_pages_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_request_pages_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_status_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_status_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_tables_SOURCES = tests/unit/nvme/test_tables.c tests/mutation/mutate.c
 tests_unit_nvme_test_tables_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_tables_LDADD = $(nvme_test_ldadd)
+tests_unit_nvme_test_values_SOURCES = tests/unit/nvme/test_values.c tests/mutation/mutate.c
+tests_unit_nvme_test_values_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_values_LDADD = $(nvme_test_ldadd)
+EXTRA_DIST += tests/unit/nvme/values.txt
 tests_unit_nvme_test_tcg_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_tcg_LDADD = $(nvme_test_ldadd)
 endif

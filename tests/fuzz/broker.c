@@ -65,6 +65,12 @@ static bool is_allowed(enum em_class cls)
 	return verdicts[cls] == EM_VERDICT_ALLOW;
 }
 
+/* Listed pages by class read, any page by class arm. */
+static bool may_read(void)
+{
+	return is_allowed(EM_CLASS_READ) || is_allowed(EM_CLASS_ARM);
+}
+
 /* Nothing gets here but what its class may do, and of Set Features just the bits of the events. */
 static void check_command(const struct nvme_passthru_cmd *cmd)
 {
@@ -73,20 +79,24 @@ static void check_command(const struct nvme_passthru_cmd *cmd)
 	fuzz_check(cmd->timeout_ms == 0 && cmd->data_len <= EM_IDENTIFY_SIZE);
 	switch (cmd->opcode) {
 	case nvme_admin_identify:
-		fuzz_check(is_allowed(EM_CLASS_READ) && cmd->data_len == EM_IDENTIFY_SIZE);
+		fuzz_check(may_read() && cmd->data_len == EM_IDENTIFY_SIZE);
 		return;
 	case nvme_admin_get_log_page:
 		fuzz_check(cmd->data_len > 0 && cmd->data_len % 4 == 0);
 		fuzz_check(((cmd->cdw10 >> 16) + 1) * 4 == cmd->data_len);
 		if (cmd->cdw10 & LOG_RETAIN)
-			fuzz_check(is_allowed(EM_CLASS_READ));
+			fuzz_check(may_read());
 		else
 			fuzz_check(is_allowed(EM_CLASS_ARM) &&
 				   (page == EM_LID_ERROR || page == EM_LID_SMART));
 		return;
 	case nvme_admin_get_features:
-		fuzz_check(is_allowed(EM_CLASS_READ) ||
-			   (is_allowed(EM_CLASS_ARM) && cmd->cdw10 == EM_FID_EVENTS));
+		fuzz_check(may_read());
+		return;
+	case nvme_admin_dev_self_test:
+		fuzz_check(is_allowed(EM_CLASS_TEST) && cmd->data_len == 0);
+		fuzz_check(cmd->cdw10 == EM_STC_SHORT || cmd->cdw10 == EM_STC_EXTENDED ||
+			   cmd->cdw10 == EM_STC_ABORT);
 		return;
 	case nvme_admin_set_features:
 		fuzz_check(is_allowed(EM_CLASS_ARM) && cmd->cdw10 == EM_FID_EVENTS);
