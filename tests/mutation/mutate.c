@@ -76,9 +76,20 @@ static void mutate_places(const char *where, const struct em_field *field)
 		mutate_u8(where, field->key, "id", &p->id, 1);
 		if (p->at != EM_AT_NORMALISED) {
 			mutate_u8(where, field->key, "offset", &p->at, p->at ? -1 : 1);
-			mutate_u8(where, field->key, "width", &p->len, p->len > 1 ? -1 : 1);
+			if (field->type != EM_KELVIN)
+				mutate_u8(where, field->key, "width", &p->len, p->len > 1 ? -1 : 1);
 		}
 	}
+}
+
+static void mutate_bits(const char *where, const struct em_field *field)
+{
+	/* Beyond the last bit there is nothing to take with it. */
+	bool last = field->shift + field->bits == 8 * field->len;
+
+	if (field->bits > 1 || !last)
+		mutate_u8(where, field->key, "bits", &field->bits, field->bits > 1 ? -1 : 1);
+	mutate_u8(where, field->key, "shift", &field->shift, 1);
 }
 
 static void mutate_field(const char *where, const struct em_field *field)
@@ -92,12 +103,10 @@ static void mutate_field(const char *where, const struct em_field *field)
 	if (field->derive || field->derive_text)
 		return; /* a function tells where it stands */
 	mutate_u16(where, field->key, "offset", &field->offset, 1);
-	if (!field->bits)
+	if (field->bits)
+		mutate_bits(where, field);
+	else if (field->type != EM_KELVIN) /* always two bytes */
 		mutate_u16(where, field->key, "width", &field->len, field->len > 1 ? -1 : 1);
-	if (field->bits) {
-		mutate_u8(where, field->key, "bits", &field->bits, 1);
-		mutate_u8(where, field->key, "shift", &field->shift, 1);
-	}
 }
 
 static void mutate_page(const struct em_page *page)

@@ -268,6 +268,8 @@ START_TEST(a_running_self_test)
 	check_value(EM_PAGE_SELFTEST, "percent", "0");
 	page[0] = 0xfe;
 	check_value(EM_PAGE_SELFTEST, "running_test", "vendor");
+	page[0] = 0x08;
+	check_value(EM_PAGE_SELFTEST, "in_progress", "true");
 }
 END_TEST
 
@@ -553,6 +555,12 @@ START_TEST(identify_says_what_else_is_needed)
 	check_value(EM_PAGE_IDENTIFY_CTRL, "unallocated_capacity_bytes", "null");
 	page[256] = 0x08;
 	check_value(EM_PAGE_IDENTIFY_CTRL, "unallocated_capacity_bytes", "0");
+	page[318] = 0x01;
+	check_value(EM_PAGE_IDENTIFY_CTRL, "selftest_one_per_subsystem", "null");
+	page[256] = 0x10;
+	check_value(EM_PAGE_IDENTIFY_CTRL, "selftest_one_per_subsystem", "true");
+	page[318] = 0xfe;
+	check_value(EM_PAGE_IDENTIFY_CTRL, "selftest_one_per_subsystem", "false");
 	check_entry(EM_PAGE_IDENTIFY_CTRL, 0, "max_power_microwatts", "25000000");
 	check_entry(EM_PAGE_IDENTIFY_CTRL, 1, "max_power_microwatts", "30000");
 	check_entry(EM_PAGE_IDENTIFY_CTRL, 1, "non_operational", "true");
