@@ -15,7 +15,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #define METRICS_MAX	((size_t)16 << 20)
-#define CUTS		(256 / EM_PAGE_COUNT)
+#define PAGES		(EM_PAGE_COUNT + EM_REQUEST_PAGE_COUNT)
+#define CUTS		(256 / PAGES)
 #define ENTRIES_CHECKED 8 /* one after the other; then every so many */
 
 static void check_number(const char *text)
@@ -268,7 +269,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };
 	uint8_t what = fuzz_u8(&in);
-	enum em_page_id id = what % EM_PAGE_COUNT;
+	unsigned id = what % PAGES;
+	const struct em_page *page =
+		id < EM_PAGE_COUNT ? em_pages[id] : em_request_pages[id - EM_PAGE_COUNT];
 	struct fuzz_input again;
 	struct em_nvme_ctx ctx;
 	struct bytes bytes;
@@ -276,14 +279,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_ctx(&in, &ctx);
 	again = in;
 	bytes.page = fuzz_copy(&in, in.left, &bytes.len);
-	bytes.cut = fuzz_copy(&again, bytes.len * (what / EM_PAGE_COUNT) / CUTS, &bytes.cut_len);
-	check_page(em_pages[id], &bytes, &ctx);
+	bytes.cut = fuzz_copy(&again, bytes.len * (what / PAGES) / CUTS, &bytes.cut_len);
+	check_page(page, &bytes, &ctx);
 	if (id == EM_PAGE_SECURITY) {
 		check_discovery(bytes.page, bytes.len);
 		check_discovery(bytes.cut, bytes.cut_len);
 	}
 	/* It takes most of the time: not for each cut of the same page. */
-	if (bytes.cut_len == 0)
+	if (bytes.cut_len == 0 && id < EM_PAGE_COUNT)
 		check_surfaces(id, bytes.page, bytes.len, &ctx);
 	free((void *)bytes.page);
 	free((void *)bytes.cut);

@@ -46,7 +46,8 @@ def dumps():
 
 def page_count():
     names = re.findall(r"(?m)^\tEM_PAGE_(\w+)(?:,| =)", text_of("lib/nvme/page.h"))
-    return len(set(names) - {"CTRL_COUNT", "COUNT"})
+    more = re.search(r"EM_REQUEST_PAGE_COUNT (\d+)", text_of("lib/nvme/page.h"))
+    return len(set(names) - {"CTRL_COUNT", "COUNT"}) + int(more[1])
 
 
 def discovery():
