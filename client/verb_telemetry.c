@@ -174,7 +174,7 @@ static void put_progress(struct telemetry *t)
 static enum em_exit save(struct telemetry *t, const void *data, size_t len)
 {
 	if (fwrite(data, 1, len, t->file.file) != len)
-		return em_client_complain(t->client, EM_EXIT_FAILED, "%s: %s.", t->file.temporary,
+		return em_client_complain(t->client, EM_EXIT_FAILED, "%s: %s.", t->file.path,
 					  strerror(errno));
 	t->done += len;
 	put_progress(t);

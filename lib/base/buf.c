@@ -62,6 +62,17 @@ void em_buf_add(struct em_buf *buf, const void *data, size_t len)
 	buf->data[buf->len] = '\0';
 }
 
+char *em_buf_room(struct em_buf *buf, size_t len)
+{
+	return reserve(buf, len) ? buf->data + buf->len : NULL;
+}
+
+void em_buf_added(struct em_buf *buf, size_t len)
+{
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+}
+
 void em_buf_adds(struct em_buf *buf, const char *text)
 {
 	em_buf_add(buf, text, strlen(text));

@@ -24,6 +24,13 @@ static inline bool em_buf_failed(const struct em_buf *buf)
 	return buf->err != 0;
 }
 void em_buf_add(struct em_buf *buf, const void *data, size_t len);
+/*
+ * Room for len bytes more, to be filled from the returned place on (data + len of now) and then
+ * counted with em_buf_added(); NULL when the buffer failed.
+ */
+char *em_buf_room(struct em_buf *buf, size_t len);
+/* So many of the bytes that em_buf_room() gave were written. */
+void em_buf_added(struct em_buf *buf, size_t len);
 void em_buf_adds(struct em_buf *buf, const char *text);
 void em_buf_addc(struct em_buf *buf, char c);
 void em_buf_addf(struct em_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -108,11 +108,12 @@ def tool(name):
     return f"{build}/tests/bench/{name}"
 
 
-def load(where, target, seconds=2.0, connections=1):
-    """What tests/bench/load prints."""
-    output = subprocess.run([tool("load"), "-c", str(connections), "-s", str(seconds), "-p",
-                             str(LOAD_CPU), where, target], check=True, capture_output=True,
-                            text=True, timeout=seconds + 60).stdout
+def load(where, target, seconds=2.0, connections=1, busy=False):
+    """What tests/bench/load prints. busy: by a reader that does not sleep."""
+    command = [tool("load"), "-c", str(connections), "-s", str(seconds), "-p", str(LOAD_CPU),
+               *(["-b"] if busy else []), where, target]
+    output = subprocess.run(command, check=True, capture_output=True, text=True,
+                            timeout=seconds + 60).stdout
     return json.loads(output)
 
 

@@ -145,6 +145,19 @@ def test_a_file_that_exists_stays():
     assert not [name for name in os.listdir(host.dir) if name.startswith("kept.")]
 
 
+def test_one_that_is_killed_leaves_nothing():
+    """However it ends: a file without a name goes with whoever wrote it."""
+    host = begun()
+    host.control("delay", "nvme2", "300")
+    client = subprocess.Popen([host.build + "/client/emberctl", "--socket", host.path("emberd.sock"),
+                               "telemetry", "nvme2", host.path("out")], stdout=subprocess.DEVNULL)
+    host.wait(lambda: len(get_logs(host, "nvme2", 7)) > 1, "the data is being read")
+    client.kill()
+    assert client.wait() == -9
+    left = [name for name in os.listdir(host.dir) if name.startswith("out")]
+    assert not left, left
+
+
 def test_a_terminal_sees_how_far_it_is():
     host = begun()
     ours, theirs = pty.openpty()

@@ -46,6 +46,27 @@ START_TEST(it_grows_up_to_its_ceiling_and_fails_for_good_above)
 }
 END_TEST
 
+START_TEST(room_is_filled_in_place_up_to_the_same_ceiling)
+{
+	struct em_buf buf;
+	char *room;
+
+	em_buf_init(&buf, 400);
+	em_buf_adds(&buf, "a");
+	room = em_buf_room(&buf, 399);
+	ck_assert_ptr_nonnull(room);
+	memset(room, 'x', 300);
+	em_buf_added(&buf, 300);
+	em_buf_adds(&buf, "b");
+	ck_assert_uint_eq(strspn(buf.data + 1, "x"), 300);
+	ck_assert_str_eq(buf.data + 301, "b");
+	ck_assert_uint_eq(buf.len, 302);
+	ck_assert_ptr_null(em_buf_room(&buf, 99));
+	ck_assert_int_eq(buf.err, -E2BIG);
+	em_buf_done(&buf);
+}
+END_TEST
+
 START_TEST(nothing_added_is_an_empty_text)
 {
 	em_cleanup(em_freep) char *text = NULL;
@@ -63,6 +84,7 @@ int main(void)
 
 	tcase_add_test(tcase, pieces_are_joined);
 	tcase_add_test(tcase, it_grows_up_to_its_ceiling_and_fails_for_good_above);
+	tcase_add_test(tcase, room_is_filled_in_place_up_to_the_same_ceiling);
 	tcase_add_test(tcase, nothing_added_is_an_empty_text);
 	return run_tests(tcase);
 }
