@@ -68,12 +68,14 @@ static void put_error(struct em_writer *w, const json_t *entry)
 {
 	char number[EM_VIEW_SIZE], queue[EM_VIEW_SIZE], nsid[EM_VIEW_SIZE], lba[EM_VIEW_SIZE];
 	const char *text = em_json_text(entry, "status_text");
+	const char *cause = em_json_text(entry, "cause");
 	const struct em_cell cells[] = {
 		{ em_view_scalar(json_object_get(entry, "error_count"), number), EM_TONE_STRONG },
 		{ named_number(entry, "sqid", 0, "admin", queue), EM_TONE_PLAIN },
 		{ em_json_text(entry, "cmdid"), EM_TONE_PLAIN },
 		{ named_number(entry, "nsid", UINT32_MAX, "all", nsid), EM_TONE_PLAIN },
 		{ em_view_scalar(json_object_get(entry, "lba"), lba), EM_TONE_PLAIN },
+		{ cause, cause && strcmp(cause, "device") == 0 ? EM_TONE_WARN : EM_TONE_PLAIN },
 		{ text ? text : em_json_text(entry, "status"), EM_TONE_PLAIN },
 	};
 
@@ -89,6 +91,7 @@ static void put_errors(struct em_writer *w, const json_t *entries)
 		{ .title = "Command", .rank = 4 },
 		{ .title = "Namespace", .right = true, .rank = 2 },
 		{ .title = "Block", .right = true, .rank = 1 },
+		{ .title = "Cause", .rank = 1 },
 		{ .title = "Status", .wrap = true, .rank = 1, .shortest = 16 },
 	};
 	const json_t *entry;

@@ -67,6 +67,11 @@ static void record_attempt(struct em_page_task *task, const struct em_ipc_reply 
 	task->due_us = next_due(task, status, now_us);
 }
 
+static bool same_bytes(const struct em_blob *a, const struct em_blob *b)
+{
+	return a && a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
+
 /* Takes the bytes when they are a reading; else says in status why they are none. */
 static bool take_bytes(struct em_drive *drive, struct em_page_task *task,
 		       const struct em_page *page, const struct em_ipc_reply *reply,
@@ -87,6 +92,8 @@ static bool take_bytes(struct em_drive *drive, struct em_page_task *task,
 		read->err = ENOMEM;
 		return false;
 	}
+	if (!read->same_mono_us || !same_bytes(read->data, data))
+		read->same_mono_us = now_us;
 	em_blob_unref(read->data);
 	drive->notable = true;
 	read->data = data;

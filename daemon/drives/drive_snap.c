@@ -73,6 +73,7 @@ struct em_drive_snap *em_drive_snapshot(const struct em_drive *drive)
 		return em_drive_snap_unref(snap);
 	copy_texts(snap, drive);
 	copy_ctx(snap, drive);
+	snap->sanitize_stalled_us = drive->intervals.sanitize_stalled_us;
 	snap->state = drive->state;
 	snap->state_since_us = drive->state_since_us;
 	snap->last_answer_us = drive->last_answer_us;

@@ -20,9 +20,11 @@
 
 #define EM_DRIVES_MAX 4096u
 
-/* How often each page is read; 0 is not allowed (10 ms .. 7 days). */
+/* How often each page is read, and for how long it may stand still; 0 is not allowed (10 ms .. 7
+ * days). */
 struct em_poll_intervals {
 	uint64_t page_us[EM_PAGE_COUNT]; /* EM_PAGE_IDENTIFY_NS: namespaces; set it like Identify */
+	uint64_t sanitize_stalled_us;	 /* struct em_health_input */
 };
 
 /* Intervals of one drive that differ from the common ones. */

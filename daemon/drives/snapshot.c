@@ -202,7 +202,8 @@ static void fill_input(const struct em_drive_snap *drive, uint64_t now_mono_us, 
 		       struct em_health_input *input)
 {
 	*input = (struct em_health_input){ .presence = presence_of(drive->state),
-					   .ctx = drive->ctx };
+					   .ctx = drive->ctx,
+					   .sanitize_stalled_us = drive->sanitize_stalled_us };
 	for (unsigned p = 0; p < EM_PAGE_CTRL_COUNT; p++) {
 		const struct em_page_read *read = &drive->pages[p];
 
@@ -213,6 +214,7 @@ static void fill_input(const struct em_drive_snap *drive, uint64_t now_mono_us, 
 				    read->status != EM_READ_UNSUPPORTED,
 			.age_us = em_page_read_age_us(read, now_mono_us, now_us),
 			.interval_us = read->interval_us,
+			.same_us = read->same_mono_us ? read->read_mono_us - read->same_mono_us : 0,
 		};
 	}
 }

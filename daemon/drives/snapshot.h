@@ -84,6 +84,7 @@ struct em_page_read {
 	int64_t attempted_us;  /* real time; 0 = never */
 	int64_t read_us;       /* real time of data; 0 = no data */
 	uint64_t read_mono_us; /* the same by em_monotonic_us(); 0 = before this start of emberd */
+	uint64_t same_mono_us; /* when bytes like those of data were first read; 0 like above */
 	uint64_t interval_us;  /* how often it is read; 0 = not at all */
 	struct em_blob *data;  /* NULL = no valid reading yet */
 };
@@ -124,6 +125,7 @@ struct em_drive_snap {
 	char state_detail[160]; /* why, for people; "" = nothing to say */
 	int64_t last_answer_us; /* real time of the last completed command; 0 = never */
 	struct em_nvme_ctx ctx;
+	uint64_t sanitize_stalled_us; /* struct em_health_input */
 	struct em_page_read pages[EM_PAGE_CTRL_COUNT];
 	struct em_page_read namespace_list; /* no data; status and times of the list itself */
 	unsigned namespace_count;

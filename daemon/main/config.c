@@ -444,12 +444,17 @@ static int set_defaults(struct em_config *config)
 /* Namespaces follow Identify Controller; what a drive's section leaves open follows [poll]. */
 static void fill_overrides(struct em_config *config)
 {
+	const uint64_t stalled_us = config->drives.intervals.sanitize_stalled_us;
 	uint64_t *common = config->drives.intervals.page_us;
 
 	common[EM_PAGE_IDENTIFY_NS] = common[EM_PAGE_IDENTIFY_CTRL];
 	for (unsigned i = 0; i < config->drives.override_count; i++) {
 		uint64_t *own = config->drives.overrides[i].intervals.page_us;
+		uint64_t *own_stalled_us =
+			&config->drives.overrides[i].intervals.sanitize_stalled_us;
 
+		if (*own_stalled_us == 0)
+			*own_stalled_us = stalled_us;
 		own[EM_PAGE_IDENTIFY_NS] = own[EM_PAGE_IDENTIFY_CTRL];
 		for (unsigned p = 0; p < EM_PAGE_COUNT; p++)
 			if (own[p] == 0)

@@ -104,6 +104,11 @@ const struct em_option em_options[] = {
 	{ "poll", "sanitize_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_SANITIZE]), 10 * MS, 7 * DAY, "5min",
 	  "Sanitize status. It is read at least every 30s while a sanitize goes on.", false },
+	{ "poll", "sanitize_stalled_after", EM_OPTION_DURATION,
+	  PLACE(drives.intervals.sanitize_stalled_us), 10 * MS, 7 * DAY, "1h",
+	  "A sanitize whose status has been the same for so long stands still: the drive is "
+	  "degraded.",
+	  false },
 	{ "poll", "memblaze_interval", EM_OPTION_DURATION,
 	  PLACE(drives.intervals.page_us[EM_PAGE_MEMBLAZE]), 10 * MS, 7 * DAY, "5min",
 	  "Additional SMART of Memblaze drives, log page CAh.", false },

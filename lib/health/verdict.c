@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/cleanup.h"
-#include "lib/health/error_cause.h"
+#include "lib/nvme/error_cause.h"
 #include "lib/nvme/status.h"
 
 #define US_PER_S    1000000
@@ -168,6 +168,24 @@ static void capacitor_is_old(struct judge *j, const struct rule *rule)
 		add(j, rule);
 	else
 		is_old(j, rule);
+}
+
+static void is_equal(struct judge *j, const struct rule *rule)
+{
+	struct value value = get(j, rule->page, rule->field);
+
+	if (value.given && value.number == rule->limit)
+		add_value(j, rule, value, no_value);
+}
+
+/* The field is there only while something goes on, and for too long nothing of its page moved. */
+static void stands_still(struct judge *j, const struct rule *rule)
+{
+	uint64_t same_us = j->in->pages[rule->page].same_us, limit_us = j->in->sanitize_stalled_us;
+
+	if (get(j, rule->page, rule->field).given && limit_us && same_us >= limit_us)
+		add_value(j, rule, known((int64_t)(same_us / US_PER_S)),
+			  known((int64_t)(limit_us / US_PER_S)));
 }
 
 static void has_bit(struct judge *j, const struct rule *rule)
@@ -474,6 +492,12 @@ static const struct rule rules[] = {
 	{ "selftest.fatal_error", .page = EM_PAGE_SELFTEST, .field = "result_code", .find = test_failed,
 	  .mask = 1u << 5, SEVERITY(DEGRADED), .text = "Its last self-test of this kind ended with a fatal error.",
 	  .next_step = "Run the self-test again." },
+	{ "sanitize.failed", .page = EM_PAGE_SANITIZE, .field = "state", .find = is_equal, .limit = 3,
+	  SEVERITY(DEGRADED), .text = "Its last sanitize failed: data may still be there, and reads may be refused.",
+	  .next_step = "Sanitize it again, or leave the failure mode with the sanitize action exit_failure, as the vendor says." },
+	{ "sanitize.stalled", .page = EM_PAGE_SANITIZE, .field = "percent", .find = stands_still,
+	  SEVERITY(DEGRADED), .text = "Its sanitize goes on and makes no progress; value and limit are seconds.",
+	  .next_step = "Wait longer only if the drive estimates so; else power it off and on (a sanitize goes on after that), then ask the vendor." },
 	{ "media_errors", SMART("media_errors"), .find = is_at_least, .limit = 1, SEVERITY(INFO),
 	  .text = "It has counted media errors; the number alone says little, its growth does.",
 	  .next_step = "See the history of media_errors." },

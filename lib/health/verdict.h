@@ -35,7 +35,7 @@
 #include "lib/nvme/capacitor.h"
 #include "lib/nvme/page.h"
 
-#define EM_REASONS_MAX	     72u
+#define EM_REASONS_MAX	     76u
 #define EM_ERROR_REASONS_MAX 8u
 /* A reading that is older than so many of its intervals, and than this, tells nothing of now. */
 #define EM_OLD_INTERVALS 3u
@@ -71,6 +71,7 @@ struct em_health_page {
 	bool expected;	      /* it is asked for, and neither refused nor not announced */
 	int64_t age_us;	      /* of data; negative: not known, which is old */
 	uint64_t interval_us; /* how often it is read; 0: not at all, so that it is old */
+	uint64_t same_us;     /* for how long each reading was like the last one, byte by byte */
 };
 
 struct em_health_input {
@@ -78,6 +79,8 @@ struct em_health_input {
 	struct em_nvme_ctx ctx;
 	struct em_health_page pages[EM_PAGE_CTRL_COUNT];
 	struct em_capacitor capacitor; /* em_capacitor_judge() of the same pages */
+	/* A sanitize whose page is the same for so long stands still (case R22a); 0: never. */
+	uint64_t sanitize_stalled_us;
 };
 
 struct em_finding {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "lib/base/le.h"
+#include "lib/nvme/error_cause.h"
 #include "lib/nvme/status.h"
 #include "lib/nvme/tables.h"
 
@@ -70,6 +71,14 @@ static bool status_text(const uint8_t *entry, size_t len, char text[EM_VALUE_TEX
 	return true;
 }
 
+static bool cause(const uint8_t *entry, size_t len, char text[EM_VALUE_TEXT_SIZE])
+{
+	(void)len;
+	snprintf(text, EM_VALUE_TEXT_SIZE, "%s",
+		 em_error_cause_name(em_error_judge(em_le16(entry + STATUS) >> 1)));
+	return true;
+}
+
 static bool parameter_byte(const uint8_t *entry, size_t len, em_u128 *ret)
 {
 	(void)len;
@@ -113,6 +122,21 @@ static const struct em_field entry_fields[] = {
 		.label = "Status",
 		.unit = "",
 		.help = "Name of the status that the command ended with.",
+		.ref = REF "bytes 13:12",
+	},
+	{
+		.key = "cause",
+		.offset = STATUS,
+		.len = 2,
+		.type = EM_TEXT,
+		.flags = EM_DERIVED,
+		.derive_text = cause,
+		.label = "Cause",
+		.unit = "",
+		.help = "Who is to blame: device (media, data or the drive itself), host (a wrong "
+			"question, a stopped command, a state that a host made), locked (a range "
+			"that a key locks: no media error), unclear (of the vendor, reserved, or "
+			"of the path between them).",
 		.ref = REF "bytes 13:12",
 	},
 	{

@@ -8,6 +8,8 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/crypto_erase.h \
 	lib/nvme/effects.c \
 	lib/nvme/endurance_group.c \
+	lib/nvme/error_cause.c \
+	lib/nvme/error_cause.h \
 	lib/nvme/error_log.c \
 	lib/nvme/field.c \
 	lib/nvme/field.h \
@@ -43,6 +45,7 @@ nvme_test_cppflags = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(LIBNVME_CFLAGS) \
 	-DEM_TOP_SRCDIR=\"$(abs_top_srcdir)\"
 nvme_test_ldadd = lib/nvme/libember-nvme.a lib/base/libember-base.a $(CHECK_LIBS)
 nvme_tests = \
+	tests/unit/nvme/test_error_cause \
 	tests/unit/nvme/test_field \
 	tests/unit/nvme/test_memblaze \
 	tests/unit/nvme/test_page \
@@ -53,6 +56,8 @@ nvme_tests = \
 	tests/unit/nvme/test_values
 check_PROGRAMS += $(nvme_tests)
 TESTS += $(nvme_tests)
+tests_unit_nvme_test_error_cause_CPPFLAGS = $(nvme_test_cppflags)
+tests_unit_nvme_test_error_cause_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_field_CPPFLAGS = $(nvme_test_cppflags)
 tests_unit_nvme_test_field_LDADD = $(nvme_test_ldadd)
 tests_unit_nvme_test_memblaze_SOURCES = tests/unit/nvme/test_memblaze.c tests/mutation/mutate.c

@@ -128,6 +128,45 @@ def test_entries_of_the_error_log_one_by_one():
     host.wait(lambda: health(host, "nvme0")["reasons"][0]["value"] == 2, "two of them")
 
 
+def test_thousands_of_entries_that_hosts_made():
+    """R17: 8,382 entries after four power cycles, and none of them tells of the drive."""
+    host = Host(scenario=f"[drive]\nproduct = generic\nserial = R17\nsmart-page = {GIVEN}R17.hex\n"
+                "elpe = 255\n", poll=FAST)
+    statuses = ("0x4002", "0x4001", "0x4109")
+    for number in range(96):
+        host.control("error", "nvme0", statuses[number % 3], "0")
+    host.wait_read("nvme0")
+    host.wait(lambda: len(host.values("nvme0", "errors")["entries"]) >= 96, "the entries")
+    wait(host, "nvme0", "ok")
+    agree(host, "nvme0", "ok")
+    entries = host.values("nvme0", "errors")["entries"]
+    assert {(e["cause"], e["sqid"]) for e in entries} == {("host", 0)}, entries[0]
+    assert {e["status"] for e in entries} == {"invalid_field", "invalid_opcode", "invalid_log_page"}
+    count = host.values("nvme0")["num_err_log_entries"]
+    assert int(count) == 8382, f"{count}: and none by us"
+    assert "host" in host.emberctl("errors", "nvme0").stdout.splitlines()[-1].split()
+
+
+def test_a_sanitize_that_stands_still():
+    """R22a: one percent done, and the same a week later; without an estimate there is no other limit."""
+    host = Host(scenario="[drive]\nproduct = 7940\nserial = R22\n",
+                poll={**FAST, "sanitize_interval": "50ms", "sanitize_stalled_after": "500ms"})
+    host.wait_read("nvme0")
+    wait(host, "nvme0", "ok")
+    host.control("page", "nvme0", "sanitize", GIVEN + "R22a.hex")
+    wait(host, "nvme0", "degraded", "sanitize.stalled")
+    reason = agree(host, "nvme0", "degraded")["reasons"][0]
+    assert (reason["page"], reason["field"], reason["limit"]) == ("sanitize", "percent", 0), reason
+    values = host.values("nvme0", "sanitize")
+    assert (values["state"], values["percent"]) == ("in_progress", 1), values
+    assert values["block_erase_estimate_seconds"] is None, values
+    # One step more, and it goes on.
+    host.control("set", "nvme0", "sprog", "656")
+    wait(host, "nvme0", "ok")
+    host.control("set", "nvme0", "sstat", "3")
+    wait(host, "nvme0", "degraded", "sanitize.failed")
+
+
 def vendor_page(host, name, items):
     """Log CAh of layout 2: slots of 12 bytes."""
     page = bytearray(512)

@@ -388,6 +388,32 @@ END_TEST
 
 /* ---- what is not known ---------------------------------------------------------------------- */
 
+static uint8_t sanitize[512];
+
+START_TEST(a_sanitize_that_fails_or_stands_still)
+{
+	memset(sanitize, 0, sizeof(sanitize));
+	give(EM_PAGE_SANITIZE, sanitize, sizeof(sanitize));
+	input.sanitize_stalled_us = 3600 * SECOND;
+	EXPECT(OK);
+	sanitize[2] = 3;
+	EXPECT(DEGRADED, "sanitize.failed");
+	sanitize[2] = 2;
+	em_put_le16(sanitize, 655);
+	input.pages[EM_PAGE_SANITIZE].same_us = 3600 * SECOND - 1;
+	EXPECT(OK);
+	input.pages[EM_PAGE_SANITIZE].same_us = 3600 * SECOND;
+	EXPECT(DEGRADED, "sanitize.stalled");
+	ck_assert_int_eq(find("sanitize.stalled")->value, 3600);
+	ck_assert_int_eq(find("sanitize.stalled")->limit, 3600);
+	sanitize[2] = 1; /* completed: it may stay so for years */
+	EXPECT(OK);
+	sanitize[2] = 2;
+	input.sanitize_stalled_us = 0;
+	EXPECT(OK);
+}
+END_TEST
+
 START_TEST(smart_that_is_missing_or_old)
 {
 	input.pages[EM_PAGE_SMART].age_us = 180 * SECOND;
@@ -558,6 +584,7 @@ int main(void)
 	tcase_add_test(tcase, the_newest_completed_test_of_each_kind_decides);
 	tcase_add_test(tcase, entries_of_the_error_log);
 	tcase_add_test(tcase, many_kinds_of_errors_are_bounded);
+	tcase_add_test(tcase, a_sanitize_that_fails_or_stands_still);
 	tcase_add_test(tcase, smart_that_is_missing_or_old);
 	tcase_add_test(tcase, drives_that_are_not_there);
 	tcase_add_test(tcase, bytes_that_are_no_reading);

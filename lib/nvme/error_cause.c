@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/health/error_cause.h"
+#include "lib/nvme/error_cause.h"
 
 #include "lib/base/cleanup.h"
 #include "lib/nvme/status.h"

@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "lib/base/cleanup.h"
-#include "lib/health/error_cause.h"
+#include "lib/nvme/error_cause.h"
 #include "tests/unit/runner.h"
 
 static const struct {
