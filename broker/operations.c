@@ -4,6 +4,7 @@
 #include <libnvme.h>
 
 #include "broker/checks.h"
+#include "lib/base/le.h"
 
 /* Every controller takes transfers of 4096 bytes, whatever its MDTS. */
 #define LOG_CHUNK 4096u
@@ -146,6 +147,20 @@ static void self_test(int fd, const struct em_ipc_request *request, uint32_t tim
 }
 
 /*
+ * So much of the log as there is: drives refuse to be read beyond its end, which nobody knows
+ * before. What is not there stays zero. One that begins beyond it is the drive's to refuse.
+ */
+static uint32_t events_left(const uint8_t *header, const struct em_ipc_request *request)
+{
+	uint64_t total = em_le64(header + 8), left;
+
+	if (total <= request->offset || total > UINT64_MAX - 3)
+		return request->len;
+	left = (total - request->offset + 3) & ~UINT64_C(3);
+	return left < request->len ? (uint32_t)left : request->len;
+}
+
+/*
  * The log can only be read in a context, and a controller has one for all who ask: it is released
  * whatever becomes of the reading, or nobody could ever establish another. NVMe Base 2.0,
  * Persistent Event Log, action field.
@@ -154,7 +169,7 @@ static void persistent_events(int fd, const struct em_ipc_request *request, uint
 			      uint8_t *data, struct em_outcome *ret)
 {
 	enum { ESTABLISH = 1, RELEASE = 2, HEADER = 512 };
-	struct em_ipc_request step = *request;
+	struct em_ipc_request step = *request, part;
 	struct em_outcome release = { 0 };
 	uint8_t header[HEADER];
 
@@ -164,7 +179,9 @@ static void persistent_events(int fd, const struct em_ipc_request *request, uint
 	log_chunk(fd, &step, timeout_ms, 0, true, header, ret);
 	if (ret->answer != EM_ANSWER_DONE)
 		return;
-	get_log(fd, request, timeout_ms, data, ret);
+	part = *request;
+	part.len = events_left(header, request);
+	get_log(fd, &part, timeout_ms, data, ret);
 	step.lsp = RELEASE;
 	log_chunk(fd, &step, timeout_ms, 0, true, header, &release);
 	if (ret->answer == EM_ANSWER_DONE && release.answer != EM_ANSWER_DONE)

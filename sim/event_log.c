@@ -31,10 +31,15 @@ static void lay_out_event(uint8_t *at, unsigned number)
 	memset(at + 24, (int)(0xa0 + number), 8);
 }
 
-static void lay_out(const struct sim_drive *drive, uint8_t *log)
+/* Returns how long it is. */
+static uint64_t lay_out(const struct sim_drive *drive, uint8_t log[SIM_EVENTS_BYTES])
 {
 	const uint8_t *id = drive->page[SIM_PAGE_IDENTIFY];
 
+	if (drive->fixed[SIM_PAGE_EVENTS]) {
+		memcpy(log, drive->page[SIM_PAGE_EVENTS], SIM_EVENTS_BYTES);
+		return SIM_EVENTS_BYTES;
+	}
 	log[0] = 0x0d;
 	em_put_le32(log + 4, EVENTS);
 	em_put_le64(log + 8, LOG);
@@ -49,6 +54,7 @@ static void lay_out(const struct sim_drive *drive, uint8_t *log)
 	memcpy(log + 116, id + 768, 256);
 	for (unsigned i = 0; i < EVENTS; i++)
 		lay_out_event(log + HEADER + i * EVENT, i);
+	return LOG;
 }
 
 uint16_t sim_model_event_log(struct sim_drive *any, struct sim_exec *x, uint64_t offset,
@@ -56,8 +62,8 @@ uint16_t sim_model_event_log(struct sim_drive *any, struct sim_exec *x, uint64_t
 {
 	struct sim_drive *drive = sim_drive_owner(any);
 	uint32_t action = x->cmd->cdw10 >> 8 & 0x7f;
-	uint8_t log[LOG] = { 0 };
-	uint64_t have;
+	uint8_t log[SIM_EVENTS_BYTES] = { 0 };
+	uint64_t have, whole = lay_out(drive, log);
 
 	x->error_param = 41;
 	if (action > RELEASE)
@@ -69,12 +75,11 @@ uint16_t sim_model_event_log(struct sim_drive *any, struct sim_exec *x, uint64_t
 	if (drive->events_context == (action == ESTABLISH))
 		return SEQUENCE;
 	x->error_param = 48;
-	if (offset % 4 != 0 || offset > LOG)
+	if (offset % 4 != 0 || offset >= whole)
 		return SIM_ST_FIELD;
 	drive->events_context = true;
-	lay_out(drive, log);
 	x->out_len = x->cmd->data_len < wanted ? x->cmd->data_len : (uint32_t)wanted;
-	have = LOG - offset < x->out_len ? LOG - offset : x->out_len;
+	have = whole - offset < x->out_len ? whole - offset : x->out_len;
 	memset(x->out, 0, x->out_len);
 	memcpy(x->out, log + offset, have);
 	return 0;

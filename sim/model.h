@@ -45,6 +45,8 @@ enum sim_opcode {
 	SIM_OP_SECURITY_RECEIVE = 0x82,
 };
 
+#define SIM_EVENTS_BYTES 4096u /* the most of log 0Dh that a file gives */
+
 #define SIM_FEATURE_TEMP_THRESHOLD 0x04
 #define SIM_FEATURE_ASYNC_EVENTS   0x0b
 
@@ -59,6 +61,10 @@ enum sim_page {
 	SIM_PAGE_SANITIZE,  /* 512 */
 	SIM_PAGE_VENDOR,    /* log CAh, 512 */
 	SIM_PAGE_SECURITY,  /* TCG level-0 discovery, 2048 */
+	/* These three are laid out by the drive itself unless a file gives them. */
+	SIM_PAGE_TELEMETRY, /* header of logs 07h and 08h, 512 */
+	SIM_PAGE_ENDURANCE, /* log 09h of every group, 512 */
+	SIM_PAGE_EVENTS,    /* log 0Dh, SIM_EVENTS_BYTES */
 	SIM_PAGE_COUNT,
 };
 

@@ -44,6 +44,10 @@ static void lay_out_header(const struct sim_drive *drive, uint8_t lid, uint8_t *
 	const struct sim_telemetry *this = lid == LID_HOST ? host : ctrl;
 	static const char reason[] = "simulated";
 
+	if (drive->fixed[SIM_PAGE_TELEMETRY] && drive->page[SIM_PAGE_TELEMETRY][0] == lid) {
+		memcpy(header, drive->page[SIM_PAGE_TELEMETRY], BLOCK);
+		return;
+	}
 	header[0] = lid;
 	memcpy(header + 5, drive->page[SIM_PAGE_IDENTIFY] + IDENTIFY_OUI, 3);
 	for (unsigned i = 0; this->there && i < 3; i++)

@@ -206,18 +206,21 @@ int sim_value_set(struct sim_drive *drive, const char *name, const char *text)
 }
 
 static const char *const page_names[SIM_PAGE_COUNT] = {
-	[SIM_PAGE_IDENTIFY] = "identify", [SIM_PAGE_NAMESPACE] = "namespace",
-	[SIM_PAGE_ERROR] = "error",	  [SIM_PAGE_SMART] = "smart",
-	[SIM_PAGE_FIRMWARE] = "firmware", [SIM_PAGE_EFFECTS] = "effects",
-	[SIM_PAGE_SELFTEST] = "selftest", [SIM_PAGE_SANITIZE] = "sanitize",
-	[SIM_PAGE_VENDOR] = "vendor",	  [SIM_PAGE_SECURITY] = "security",
+	[SIM_PAGE_IDENTIFY] = "identify",   [SIM_PAGE_NAMESPACE] = "namespace",
+	[SIM_PAGE_ERROR] = "error",	    [SIM_PAGE_SMART] = "smart",
+	[SIM_PAGE_FIRMWARE] = "firmware",   [SIM_PAGE_EFFECTS] = "effects",
+	[SIM_PAGE_SELFTEST] = "selftest",   [SIM_PAGE_SANITIZE] = "sanitize",
+	[SIM_PAGE_VENDOR] = "vendor",	    [SIM_PAGE_SECURITY] = "security",
+	[SIM_PAGE_TELEMETRY] = "telemetry", [SIM_PAGE_ENDURANCE] = "endurance",
+	[SIM_PAGE_EVENTS] = "events",
 };
 
 /* The log that a page given as a file makes the drive support. */
 static const uint8_t page_log[SIM_PAGE_COUNT] = {
-	[SIM_PAGE_ERROR] = 0x01,   [SIM_PAGE_SMART] = 0x02,    [SIM_PAGE_FIRMWARE] = 0x03,
-	[SIM_PAGE_EFFECTS] = 0x05, [SIM_PAGE_SELFTEST] = 0x06, [SIM_PAGE_SANITIZE] = 0x81,
-	[SIM_PAGE_VENDOR] = 0xca,
+	[SIM_PAGE_ERROR] = 0x01,   [SIM_PAGE_SMART] = 0x02,	[SIM_PAGE_FIRMWARE] = 0x03,
+	[SIM_PAGE_EFFECTS] = 0x05, [SIM_PAGE_SELFTEST] = 0x06,	[SIM_PAGE_SANITIZE] = 0x81,
+	[SIM_PAGE_VENDOR] = 0xca,  [SIM_PAGE_TELEMETRY] = 0x07, [SIM_PAGE_ENDURANCE] = 0x09,
+	[SIM_PAGE_EVENTS] = 0x0d,
 };
 
 int sim_page_by_name(const char *name)

@@ -116,7 +116,7 @@ unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx
  * Entry number index (from 0) of the group: stride bytes, in data or in scratch. NULL: data does
  * not have it.
  */
-#define EM_ENTRY_SCRATCH 16
+#define EM_ENTRY_SCRATCH 24
 const uint8_t *em_group_entry(const struct em_group *group, const uint8_t *data, size_t len,
 			      unsigned index, uint8_t scratch[EM_ENTRY_SCRATCH]);
 

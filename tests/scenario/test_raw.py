@@ -128,3 +128,10 @@ def test_the_event_log_leaves_no_context_behind():
     host.run("nvme", "get-log", "/dev/nvme4", "--log-id=13", "--log-len=512", "--lsp=2")
     part = ask(host, "nvme4", kind="log", page=0x0d, consume="true", offset=512, length=96)
     assert bytes.fromhex(part["data"]) == theirs[512:]
+    # How long it is, only the drive knows: nothing beyond its end is asked for.
+    whole = ask(host, "nvme4", kind="log", page=0x0d, consume="true")
+    assert [e["type"] for e in whole["values"]["events"]] == [
+        "power_on_or_reset", "thermal_excursion", "firmware_commit"], whole["values"]
+    lengths = [4 * ((c["cdw10"] >> 16) + 1) for c in host.control("log", "nvme4")
+               if c["command"] == "get-log 0x0d"][-3:]
+    assert lengths == [512, 608, 512] and len(whole["data"]) == 2 * 4096, lengths

@@ -326,6 +326,7 @@ START_TEST(an_error)
 		{ "error_count", "18446744073709551615" },
 		{ "status", "unrecovered_read_error" },
 		{ "status_text", "the media could not be read" },
+		{ "cause", "device" },
 		{ "sqid", "3" },
 		{ "cmdid", "0x0221" },
 		{ "sct", "2" },

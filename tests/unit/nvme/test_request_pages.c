@@ -213,6 +213,53 @@ START_TEST(persistent_event_header)
 }
 END_TEST
 
+/* Three events of 29, 24 and 26 bytes, laid out by hand; in the second all bytes differ. */
+START_TEST(persistent_events_one_behind_another)
+{
+	static const struct place places[] = {
+		{ "type_revision", 1, 1, 1 }, { "controller_id", 4, 2, 1 },
+		{ "timestamp_ms", 6, 6, 1 },  { "vendor_bytes", 20, 2, 1 },
+		{ "data_bytes", 22, 2, 1 },
+	};
+	const struct em_page *page = page_of(EM_BY_LOG, 0x0d);
+	const struct em_group *group = &page->groups[0];
+	uint8_t scratch[EM_ENTRY_SCRATCH], *second = data + 512 + 29;
+
+	memset(data, 0, sizeof(data));
+	data[4] = 3;
+	data[18] = 492 & 0xff;
+	data[19] = 492 >> 8;
+	data[512] = 0x04;
+	data[512 + 2] = 21;
+	data[512 + 22] = 5;
+	for (unsigned i = 0; i < 24; i++)
+		second[i] = (uint8_t)(0x11 * (i % 13) + i);
+	second[2] = 21;
+	second[22] = second[23] = 0;
+	second[24] = 0xdf;
+	second[24 + 2] = 23; /* a longer header */
+	ck_assert_ptr_null(em_group_entry(group, data, 512 + 23, 0, scratch));
+	ck_assert_uint_eq(em_group_entry(group, data, sizeof(data), 0, scratch)[0], 0x04);
+	ck_assert_uint_eq(em_group_entry(group, data, sizeof(data), 2, scratch)[0], 0xdf);
+	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 3, scratch));
+	for (unsigned i = 0; i < EM_COUNT(places); i++) {
+		const struct em_field *field = &group->fields[i + 1];
+		em_u128 want = 0;
+		struct em_value value;
+
+		ck_assert_str_eq(field->key, places[i].key);
+		for (unsigned b = places[i].width; b-- > 0;)
+			want = want << 8 | second[places[i].at + b];
+		em_field_get(field, em_group_entry(group, data, sizeof(data), 1, scratch),
+			     group->stride, &ctx, &value);
+		ck_assert(value.number == want);
+	}
+	data[512 + 2] = 20; /* a header that is shorter than a header is: nothing behind it */
+	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 0, scratch));
+	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 1, scratch));
+}
+END_TEST
+
 START_TEST(reservation_notification)
 {
 	static const struct place places[] = { { "notification_count", 0, 8, 1 },
@@ -416,6 +463,7 @@ int main(void)
 	tcase_add_test(tc, supported_pages_and_features);
 	tcase_add_test(tc, telemetry_header);
 	tcase_add_test(tc, persistent_event_header);
+	tcase_add_test(tc, persistent_events_one_behind_another);
 	tcase_add_test(tc, reservation_notification);
 	tcase_add_test(tc, lists_of_namespaces);
 	tcase_add_test(tc, lists_of_controllers);

@@ -231,6 +231,7 @@ static const struct place error_entry[] = {
 	PLACE(struct nvme_error_log_page, cmdid, "cmdid"),
 	PLACE(struct nvme_error_log_page, status_field, "status"),
 	PLACE(struct nvme_error_log_page, status_field, "status_text"),
+	PLACE(struct nvme_error_log_page, status_field, "cause"),
 	PLACE(struct nvme_error_log_page, status_field, "sct"),
 	PLACE(struct nvme_error_log_page, status_field, "sc"),
 	PLACE(struct nvme_error_log_page, status_field, "dnr"),

@@ -43,9 +43,12 @@ static void lay_out(void)
 	}
 }
 
+/* Of the longest page its beginning will do. */
 static size_t size_of(const struct em_page *page)
 {
-	return page->max_size ? page->max_size : page->size;
+	size_t most = page->max_size ? page->max_size : page->size;
+
+	return most < PAGE_MAX ? most : PAGE_MAX;
 }
 
 static void add_value(struct em_buf *out, const struct em_field *field, const uint8_t *bytes,
