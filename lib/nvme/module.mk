@@ -19,6 +19,8 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/items.h \
 	lib/nvme/memblaze.c \
 	lib/nvme/memblaze_latency.c \
+	lib/nvme/memblaze_slow.c \
+	lib/nvme/memblaze_time.c \
 	lib/nvme/page.c \
 	lib/nvme/page.h \
 	lib/nvme/reservation.c \

@@ -84,7 +84,7 @@ struct em_page {
 extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 
 /* Pages that are not in the plan: read when somebody asks, and neither kept nor measured. */
-#define EM_REQUEST_PAGE_COUNT 18u
+#define EM_REQUEST_PAGE_COUNT 19u
 extern const struct em_page *const em_request_pages[EM_REQUEST_PAGE_COUNT];
 
 /* NULL when there is none. */
@@ -116,7 +116,7 @@ unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx
  * Entry number index (from 0) of the group: stride bytes, in data or in scratch. NULL: data does
  * not have it.
  */
-#define EM_ENTRY_SCRATCH 16
+#define EM_ENTRY_SCRATCH 96
 const uint8_t *em_group_entry(const struct em_group *group, const uint8_t *data, size_t len,
 			      unsigned index, uint8_t scratch[EM_ENTRY_SCRATCH]);
 

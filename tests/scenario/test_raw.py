@@ -128,3 +128,28 @@ def test_the_event_log_leaves_no_context_behind():
     host.run("nvme", "get-log", "/dev/nvme4", "--log-id=13", "--log-len=512", "--lsp=2")
     part = ask(host, "nvme4", kind="log", page=0x0d, consume="true", offset=512, length=96)
     assert bytes.fromhex(part["data"]) == theirs[512:]
+
+
+def test_slow_commands_of_a_memblaze_drive():
+    """Drives 2 and 4 are of the generations that have log D1h, 0 is of the one before."""
+    host = begun()
+    for name in "nvme2", "nvme4":
+        answer = ask(host, name, kind="log", page=0xd1)
+        data = bytes.fromhex(answer["data"])
+        assert data == witness(host, "get-log", f"/dev/{name}", "--log-id=209", "--log-len=65540")
+        assert answer["length"] == 4 + 1024 * 64 and answer["values"]["version"] == 1, answer["values"]
+        read, write, trim = answer["values"]["commands"]
+        assert read == {
+            "entry": 1, "timestamp_ms": "1792888200123", "time": "2026-10-25T00:30:00.123Z",
+            "latency_us": 31250, "queue": 3, "opcode": 2, "nsid": 1, "slba": "4886718345", "blocks": 8,
+            "command_id": 0x1a2b, "fua": False, "limited_retry": True, "fuse": 0, "psdt": 0,
+            "directive_type": 0, "protection": 0}, read
+        assert (write["opcode"], write["fuse"], write["psdt"], write["command_id"]) == (1, 1, 2, 0xfffe), write
+        assert (write["fua"], write["directive_type"], write["protection"]) == (True, 1, 9), write
+        assert (trim["time"], trim["timestamp_ms"]) == (None, "86400017"), trim
+        few = ask(host, name, kind="log", page=0xd1, length=4 + 2 * 64)
+        assert few["values"]["commands"] == [read, write], few["values"]
+        text = host.emberctl("raw", "log", name, "0xd1").stdout
+        assert "31,250" in text and "2026-10-25" in text, text
+        assert "10,001" not in text, "behind the end of the list"
+    assert ask(host, "nvme0", kind="log", page=0xd1)["status"] == "refused"

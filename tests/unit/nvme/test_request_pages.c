@@ -12,8 +12,8 @@
 #include "lib/nvme/page.h"
 #include "tests/unit/runner.h"
 
-static uint8_t data[4096];
-static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(2, 0) };
+static uint8_t data[1 << 18];
+static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(2, 0), .log_offset = true };
 
 static void setup(void)
 {
@@ -393,6 +393,149 @@ START_TEST(latency_of_older_memblaze_drives)
 }
 END_TEST
 
+static void put(size_t at, unsigned width, uint64_t value)
+{
+	for (; width-- > 0; value >>= 8)
+		data[at++] = (uint8_t)value;
+}
+
+/* Of as many bytes as came. */
+static const char *get_slow(size_t len, unsigned index, const char *key)
+{
+	const struct em_group *group = &page_of(EM_BY_LOG, 0xd1)->groups[0];
+	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *entry = em_group_entry(group, data, len, index, scratch);
+
+	return entry ? text_of(group->fields, group->field_count, key, entry, group->stride) : NULL;
+}
+
+/* Byte by byte as the vendor's tool has it: two entries and the end of the list. */
+static size_t lay_out_slow(void)
+{
+	uint8_t *first = data + 4, *second = first + 64;
+
+	memset(data, 0, sizeof(data));
+	memcpy(data, "\x01\0\0", 4);
+	memcpy(first, "\x7b\xe0\x9a\x83\xa1\x01\0", 8); /* 1793209327739 ms */
+	memcpy(first + 8, "\x12\x7a\0", 4);		/* 31250 us */
+	memcpy(first + 12, "\x03\0\0", 4);		/* queue */
+	/* Opcode 02h, fused 2, PSDT 1, identifier 1a2bh. */
+	memcpy(first + 16, "\x02\xb6\xa2\x01", 4);
+	memcpy(first + 20, "\x01\0\0", 4);		   /* namespace */
+	memcpy(first + 24, "\x89\x67\x45\x23\x01\0\0", 8); /* block */
+	/* 8 blocks, directive 42h, protection 5, FUA. */
+	memcpy(first + 32, "\x07\0\x42\x15", 4);
+	second[0] = 17; /* ms since the start */
+	/* The reserved bits; most blocks and limited retry. */
+	memcpy(second + 16, "\0\0\0\xf0", 4);
+	memcpy(second + 32, "\xff\xff\0\xe0", 4);
+	first[3 * 64] = 9; /* behind the end */
+	return 4 + 1024 * 64;
+}
+
+static void check_slow(size_t len, unsigned index, const char *key, const char *wanted)
+{
+	const char *ours = get_slow(len, index, key);
+
+	ck_assert_msg(ours && !strcmp(ours, wanted), "%s is %s and not %s", key,
+		      ours ? ours : "none", wanted);
+}
+
+START_TEST(slow_commands_of_memblaze_drives)
+{
+	static const struct {
+		const char *key, *first, *second;
+	} wanted[] = {
+		{ "timestamp_ms", "1793209327739", "17" },
+		{ "time", "2026-10-28T17:42:07.739Z", "null" },
+		{ "latency_us", "31250", "0" },
+		{ "queue", "3", "0" },
+		{ "opcode", "2", "0" },
+		{ "fuse", "2", "0" },
+		{ "psdt", "1", "0" },
+		{ "command_id", "6699", "0" },
+		{ "nsid", "1", "0" },
+		{ "slba", "4886718345", "0" },
+		{ "blocks", "8", "65536" },
+		{ "directive_type", "66", "0" },
+		{ "protection", "5", "0" },
+		{ "fua", "true", "false" },
+		{ "limited_retry", "false", "true" },
+	};
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd1);
+	size_t len = lay_out_slow();
+
+	ck_assert_str_eq(get(page, "version"), "1");
+	for (size_t i = 0; i < EM_COUNT(wanted); i++) {
+		check_slow(len, 0, wanted[i].key, wanted[i].first);
+		check_slow(len, 1, wanted[i].key, wanted[i].second);
+	}
+	ck_assert_ptr_null(get_slow(len, 2, "queue")); /* no time: the end */
+	ck_assert_ptr_null(get_slow(len, 3, "queue"));
+	ck_assert_uint_eq(page->groups[0].field_count, EM_COUNT(wanted));
+	ck_assert_uint_eq(page->groups[0].count, 1024);
+}
+END_TEST
+
+START_TEST(a_list_of_slow_commands_has_an_end)
+{
+	size_t len = lay_out_slow();
+
+	/* No more than came. */
+	ck_assert_ptr_nonnull(get_slow(4 + 64, 0, "queue"));
+	ck_assert_ptr_null(get_slow(4 + 64 - 1, 0, "queue"));
+	ck_assert_ptr_null(get_slow(4 + 2 * 64 - 1, 1, "queue"));
+	ck_assert_ptr_null(get_slow(3, 0, "queue"));
+	/* Full: nothing ends it but its size, and what came behind it is none of it. */
+	memset(data + 4, 1, sizeof(data) - 4);
+	ck_assert_ptr_nonnull(get_slow(len, 1023, "queue"));
+	ck_assert_ptr_null(get_slow(len, 1024, "queue"));
+	/* Another form, and none. */
+	data[0] = 2;
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+	data[0] = 1;
+	data[3] = 1;
+	ck_assert_str_eq(get(page_of(EM_BY_LOG, 0xd1), "version"), "16777217");
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+	memset(data, 0, sizeof(data));
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+	ck_assert_int_eq(em_page_check(page_of(EM_BY_LOG, 0xd1), data, len), EM_PAGE_VALID);
+	memset(data, 0xff, sizeof(data));
+	ck_assert_int_eq(em_page_check(page_of(EM_BY_LOG, 0xd1), data, len), EM_PAGE_ALL_ONES);
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+}
+END_TEST
+
+START_TEST(times_of_memblaze_drives)
+{
+	static const struct {
+		uint64_t ms;
+		const char *wanted;
+	} times[] = {
+		{ UINT64_C(0xffffffff), "null" }, /* since the start */
+		{ UINT64_C(0x100000000), "1970-02-19T17:02:47.296Z" },
+		{ UINT64_C(253402300799999), "9999-12-31T23:59:59.999Z" },
+		{ UINT64_C(253402300800000), "null" },
+		{ UINT64_MAX, "null" },
+	};
+	size_t len = lay_out_slow();
+
+	for (size_t i = 0; i < EM_COUNT(times); i++) {
+		put(4, 8, times[i].ms);
+		check_slow(len, 0, "time", times[i].wanted);
+	}
+}
+END_TEST
+
+START_TEST(how_much_of_it_is_asked_for)
+{
+	static const struct em_nvme_ctx no_offset = { .known = true };
+
+	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd1), &ctx), 65540);
+	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd1), &no_offset), 4036);
+}
+END_TEST
+
 START_TEST(nothing_is_no_reading)
 {
 	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++) {
@@ -424,6 +567,10 @@ int main(void)
 	tcase_add_test(tc, granularity_of_namespaces);
 	tcase_add_test(tc, latency_of_memblaze_drives);
 	tcase_add_test(tc, latency_of_older_memblaze_drives);
+	tcase_add_test(tc, slow_commands_of_memblaze_drives);
+	tcase_add_test(tc, a_list_of_slow_commands_has_an_end);
+	tcase_add_test(tc, times_of_memblaze_drives);
+	tcase_add_test(tc, how_much_of_it_is_asked_for);
 	tcase_add_test(tc, nothing_is_no_reading);
 	return run_tests(tc);
 }

@@ -45,7 +45,9 @@ static void lay_out(void)
 
 static size_t size_of(const struct em_page *page)
 {
-	return page->max_size ? page->max_size : page->size;
+	uint32_t size = page->max_size ? page->max_size : page->size;
+
+	return size < PAGE_MAX ? size : PAGE_MAX;
 }
 
 static void add_value(struct em_buf *out, const struct em_field *field, const uint8_t *bytes,
@@ -83,8 +85,17 @@ static void add_entries(struct em_buf *out, const struct em_page *page,
 	em_buf_addc(out, '\n');
 }
 
+/* Entries are shown of a version alone that stands before them. */
+static void set_version(const struct em_page *page)
+{
+	for (unsigned p = 0; p < PATTERNS && !strcmp(page->key, "memblaze_slow_commands"); p++)
+		memcpy(data[p], "\1\0\0", 4);
+}
+
 static void add_page(struct em_buf *out, const struct em_page *page)
 {
+	lay_out();
+	set_version(page);
 	for (unsigned i = 0; i < page->field_count; i++)
 		add_field(out, page, &page->fields[i]);
 	for (unsigned g = 0; g < page->group_count; g++)
@@ -94,7 +105,6 @@ static void add_page(struct em_buf *out, const struct em_page *page)
 
 static void add_all(struct em_buf *out)
 {
-	lay_out();
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
 		add_page(out, em_pages[i]);
 	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++)
