@@ -84,7 +84,7 @@ struct em_page {
 extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 
 /* Pages that are not in the plan: read when somebody asks, and neither kept nor measured. */
-#define EM_REQUEST_PAGE_COUNT 19u
+#define EM_REQUEST_PAGE_COUNT 20u
 extern const struct em_page *const em_request_pages[EM_REQUEST_PAGE_COUNT];
 
 /* NULL when there is none. */

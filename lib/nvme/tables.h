@@ -31,6 +31,7 @@ extern const struct em_page em_page_feature_effects;
 extern const struct em_page em_page_granularity;
 extern const struct em_page em_page_host_telemetry;
 extern const struct em_page em_page_memblaze_latency;
+extern const struct em_page em_page_memblaze_performance;
 extern const struct em_page em_page_memblaze_read_latency;
 extern const struct em_page em_page_memblaze_slow;
 extern const struct em_page em_page_memblaze_write_latency;

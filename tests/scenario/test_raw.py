@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages that somebody has read now: the bytes against nvme-cli, what is let pass, and a drive that
 does not answer."""
+import struct
 import subprocess
 import threading
 
@@ -153,3 +154,72 @@ def test_slow_commands_of_a_memblaze_drive():
         assert "31,250" in text and "2026-10-25" in text, text
         assert "10,001" not in text, "behind the end of the list"
     assert ask(host, "nvme0", kind="log", page=0xd1)["status"] == "refused"
+
+
+HOUR = 6 + 3600 * 24
+
+
+def scaled(data, at, step, scale_at):
+    return int.from_bytes(data[at:at + 2], "little") * step ** data[scale_at]
+
+
+def numbers_of(version, half):
+    """IOPS, bandwidth, latency and longest latency of one half of a second."""
+    if version == 1:
+        thousands, mib, total, longest = struct.unpack("<HHII", half)
+        return thousands * 1000, mib << 20, total, longest
+    return (scaled(half, 0, 10, 8), scaled(half, 2, 1024, 9), scaled(half, 4, 1000, 10),
+            scaled(half, 6, 1000, 11))
+
+
+def hour_of(data, number):
+    """One entry, counted from the bytes."""
+    version, hour = data[0], data[4 + number * HOUR:4 + (number + 1) * HOUR]
+    seconds = [hour[at:at + 24] for at in range(6, HOUR, 24)]
+    active = [second for second in seconds if any(second)]
+    entry = {"timestamp_ms": int.from_bytes(hour[:6], "little"), "active_seconds": len(active)}
+    for name, at in (("read", 0), ("write", 12)):
+        iops, bandwidth, latency, longest = zip(*(numbers_of(version, s[at:at + 12]) for s in active))
+        of = sum(iops) if version == 1 else sum(1 for one in latency if one)
+        means = [sum(iops) // len(active), sum(bandwidth) // len(active), sum(latency) // of]
+        most = [max(iops), max(bandwidth), max(longest)]
+        keys = (("iops_{}", "bytes_per_second_{}", "latency_{}_us") if version == 1 else
+                ("iops_{}", "bandwidth_{}_raw", "latency_{}_raw"))
+        for key, mean, greatest in zip(keys, means, most):
+            entry[f"{name}_" + key.format("mean")] = mean
+            entry[f"{name}_" + key.format("max")] = greatest
+    return entry
+
+
+def test_performance_of_a_memblaze_drive():
+    """Version 1 of the page, and version 2; two hours, and all of which the drive has three."""
+    host = begun()
+    for name, version in ("nvme2", 1), ("nvme4", 2):
+        answer = ask(host, name, kind="log", page=0xd2)
+        data = bytes.fromhex(answer["data"])
+        theirs = b"".join(witness(host, "get-log", f"/dev/{name}", "--log-id=210", f"--lpo={at}",
+                                  f"--log-len={min(65536, len(data) - at)}")
+                          for at in range(0, len(data), 65536))
+        assert data == theirs and len(data) == 4 + 2 * HOUR
+        assert answer["values"]["version"] == version, answer["values"]["version"]
+        hours = answer["values"]["hours"]
+        assert [hour["hour"] for hour in hours] == [1, 2], hours
+        for number, hour in enumerate(hours):
+            expected = hour_of(data, number)
+            known = {key: value for key, value in hour.items() if value is not None}
+            assert expected.items() <= known.items(), (expected, known)
+            assert known.keys() - expected.keys() == {"hour", "time", "unreadable_seconds"}, known
+            assert hour["unreadable_seconds"] == 0 and hour["active_seconds"] == 3240, hour
+        assert hours[0]["time"] == "2026-10-25T00:30:00.123Z", hours[0]
+        day = ask(host, name, kind="log", page=0xd2, length=4 + 24 * HOUR)
+        assert day["length"] == 4 + 24 * HOUR and day["data"].startswith(answer["data"])
+        assert day["values"]["hours"][:2] == hours and len(day["values"]["hours"]) == 3
+        part = ask(host, name, kind="log", page=0xd2, length=65536)
+        assert part["values"] is None, "not one whole hour"
+        text = host.emberctl("raw", "log", name, "0xd2").stdout
+        assert "2026-10-25" in text and "3,240" in text, text
+        path = host.path(f"{name}.bin")
+        host.emberctl("raw", "log", name, "0xd2", "--length", str(4 + 24 * HOUR), "--out", path)
+        with open(path, "rb") as file:
+            assert file.read().hex() == day["data"]
+    assert ask(host, "nvme0", kind="log", page=0xd2)["status"] == "refused"

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cleanup.h"
@@ -527,12 +528,245 @@ START_TEST(times_of_memblaze_drives)
 }
 END_TEST
 
+#define HOUR   (6u + 3600u * 24u)
+#define SECOND 24u
+#define DAY    (4u + 24u * HOUR)
+
+/* Of as many bytes as came; the hour counts from 0. */
+static const char *get_hour(size_t len, unsigned hour, const char *key)
+{
+	const struct em_group *group = &page_of(EM_BY_LOG, 0xd2)->groups[0];
+	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *entry = em_group_entry(group, data, len, hour, scratch);
+
+	if (!entry || group->unused(entry))
+		return NULL;
+	return text_of(group->fields, group->field_count, key, entry, group->stride);
+}
+
+struct wanted {
+	const char *key, *value;
+};
+
+static void check_hour(unsigned hour, const struct wanted *wanted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *ours = get_hour(4 + 2 * HOUR, hour, wanted[i].key);
+
+		ck_assert_msg(ours && !strcmp(ours, wanted[i].value), "%s is %s and not %s",
+			      wanted[i].key, ours ? ours : "none", wanted[i].value);
+	}
+}
+
+static uint8_t *second_of(unsigned hour, unsigned second)
+{
+	return data + 4 + hour * HOUR + 6 + second * SECOND;
+}
+
+/*
+ * Thousands of commands, MiB, latency of all, the longest: reads, then writes. The first hour has
+ * three seconds, the second hour none but its clock.
+ */
+static void lay_out_version_1(void)
+{
+	memset(data, 0, sizeof(data));
+	data[0] = 1;
+	memcpy(data + 4, "\x7b\xe0\x9a\x83\xa1\x01", 6);
+	memcpy(second_of(0, 0), "\x02\x01\x04\x03\x01\x02\x03\x04\x05\x06\x07\x08", 12);
+	memcpy(second_of(0, 0) + 12, "\x01\0\x02\0\x10\x27\0\0\x64\0\0\0", 12);
+	memcpy(second_of(0, 1), "\x01\0\x01\0\xff\xff\0\0\x09\0\0\0", 12);
+	/* Fewer than a thousand: what they took is of an unknown number. */
+	memcpy(second_of(0, 3599) + 12, "\0\0\x01\0\x40\x42\x0f\0\x65\0\0\0", 12);
+	memcpy(data + 4 + HOUR, "\x11\0\0\0\0\0", 6);
+}
+
+START_TEST(performance_of_memblaze_drives)
+{
+	static const struct wanted first[] = {
+		{ "timestamp_ms", "1793209327739" },
+		{ "time", "2026-10-28T17:42:07.739Z" },
+		{ "active_seconds", "3" },
+		{ "unreadable_seconds", "0" },
+		{ "read_iops_mean", "86333" }, /* (258000 + 1000) / 3 */
+		{ "read_iops_max", "258000" },
+		{ "read_bytes_per_second_mean", "270183082" }, /* (772 + 1) MiB / 3 */
+		{ "read_bytes_per_second_max", "809500672" },
+		{ "read_latency_mean_us", "260" }, /* (67305985 + 65535) / 259000 */
+		{ "read_latency_max_us", "134678021" },
+		{ "write_iops_mean", "333" },
+		{ "write_iops_max", "1000" },
+		{ "write_bytes_per_second_mean", "1048576" },
+		{ "write_bytes_per_second_max", "2097152" },
+		{ "write_latency_mean_us", "10" }, /* 10000 / 1000 */
+		{ "write_latency_max_us", "101" },
+		{ "read_bandwidth_mean_raw", "null" },
+		{ "read_bandwidth_max_raw", "null" },
+		{ "read_latency_mean_raw", "null" },
+		{ "read_latency_max_raw", "null" },
+		{ "write_bandwidth_mean_raw", "null" },
+		{ "write_bandwidth_max_raw", "null" },
+		{ "write_latency_mean_raw", "null" },
+		{ "write_latency_max_raw", "null" },
+	};
+	static const struct wanted second[] = {
+		{ "timestamp_ms", "17" },	    { "time", "null" },
+		{ "active_seconds", "0" },	    { "read_iops_mean", "0" },
+		{ "read_latency_mean_us", "null" }, { "read_latency_max_us", "null" },
+	};
+
+	lay_out_version_1();
+	ck_assert_str_eq(get(page_of(EM_BY_LOG, 0xd2), "version"), "1");
+	check_hour(0, first, EM_COUNT(first));
+	check_hour(1, second, EM_COUNT(second));
+	ck_assert_uint_eq(page_of(EM_BY_LOG, 0xd2)->groups[0].field_count, EM_COUNT(first));
+	/* The version is the first byte alone. */
+	data[1] = data[2] = data[3] = 0xff;
+	ck_assert_str_eq(get(page_of(EM_BY_LOG, 0xd2), "version"), "1");
+	check_hour(0, first, EM_COUNT(first));
+}
+END_TEST
+
+START_TEST(performance_of_newer_memblaze_drives)
+{
+	static const struct wanted first[] = {
+		{ "active_seconds", "2" },
+		{ "unreadable_seconds", "6" },
+		{ "read_iops_mean", "129050" }, /* (258 * 1000 + 100) / 2 */
+		{ "read_iops_max", "258000" },
+		{ "read_bandwidth_mean_raw", "404750338" }, /* (772 * 1024^2 + 4) / 2 */
+		{ "read_bandwidth_max_raw", "809500672" },
+		{ "read_latency_mean_raw", "1286000" }, /* of the second that has one */
+		{ "read_latency_max_raw", "1800000000000" },
+		{ "write_iops_mean", "5" },
+		{ "write_iops_max", "10" },
+		{ "write_bandwidth_mean_raw", "10240" },
+		{ "write_bandwidth_max_raw", "20480" },
+		{ "write_latency_mean_raw", "30" },
+		{ "write_latency_max_raw", "40" },
+		{ "read_bytes_per_second_mean", "null" },
+		{ "read_bytes_per_second_max", "null" },
+		{ "read_latency_mean_us", "null" },
+		{ "read_latency_max_us", "null" },
+		{ "write_bytes_per_second_mean", "null" },
+		{ "write_bytes_per_second_max", "null" },
+		{ "write_latency_mean_us", "null" },
+		{ "write_latency_max_us", "null" },
+	};
+
+	memset(data, 0, sizeof(data));
+	data[0] = 2;
+	memcpy(second_of(0, 7), "\x02\x01\x04\x03\x06\x05\x08\x07\x03\x02\x01\x03", 12);
+	memcpy(second_of(0, 7) + 12, "\x0a\0\x14\0\x1e\0\x28\0\0\x01\0\0", 12);
+	memcpy(second_of(0, 9), "\x64\0\x04\0\0\0\0\0\0\0\0\0", 12);
+	/* Steps beyond sense, each alone; the other half of the second does not count either. */
+	for (unsigned i = 0; i < 4; i++) {
+		memset(second_of(0, 100 + i), 1, 8);
+		second_of(0, 100 + i)[8 + i] = i ? 4 : 10;
+	}
+	second_of(0, 200)[0] = 1;
+	second_of(0, 200)[12 + 9] = 4;
+	memset(second_of(0, 300), 0xff, SECOND);
+	check_hour(0, first, EM_COUNT(first));
+}
+END_TEST
+
+/* In one second: what no row may cut off. */
+START_TEST(most_performance_of_memblaze_drives)
+{
+	static const char *const halves[] = { "read", "write" };
+	static const struct {
+		const char *key, *first, *second;
+	} most[] = {
+		{ "iops_mean", "65535000", "65535000000000" },
+		{ "iops_max", "65535000", "65535000000000" },
+		{ "bytes_per_second_mean", "68718428160", "null" },
+		{ "bytes_per_second_max", "68718428160", "null" },
+		{ "latency_mean_us", "65", "null" },
+		{ "latency_max_us", "4294967294", "null" },
+		{ "bandwidth_mean_raw", "null", "70367670435840" },
+		{ "bandwidth_max_raw", "null", "70367670435840" },
+		{ "latency_mean_raw", "null", "65535000000000" },
+		{ "latency_max_raw", "null", "65535000000000" },
+	};
+	char key[64];
+
+	for (unsigned i = 0; i < 2 * EM_COUNT(most); i++) {
+		const char *half = halves[i % 2];
+
+		snprintf(key, sizeof(key), "%s_%s", half, most[i / 2].key);
+		memset(data, 0, sizeof(data));
+		data[0] = 1;
+		memcpy(second_of(0, 5), "\xff\xff\xff\xff\xfe\xff\xff\xff\xfe\xff\xff\xff", 12);
+		memcpy(second_of(0, 5) + 12, second_of(0, 5), 12);
+		ck_assert_str_eq(get_hour(4 + HOUR, 0, key), most[i / 2].first);
+		data[0] = 2;
+		memcpy(second_of(0, 5), "\xff\xff\xff\xff\xff\xff\xff\xff\x09\x03\x03\x03", 12);
+		memcpy(second_of(0, 5) + 12, second_of(0, 5), 12);
+		ck_assert_str_eq(get_hour(4 + HOUR, 0, key), most[i / 2].second);
+		data[0] = 1;
+		memcpy(second_of(0, 5), "\x01\0\0\0\xff\xff\xff\xff\0\0\0\0", 12);
+		memcpy(second_of(0, 5) + 12, second_of(0, 5), 12);
+		snprintf(key, sizeof(key), "%s_latency_mean_us", half);
+		ck_assert_str_eq(get_hour(4 + HOUR, 0, key), "4294967");
+	}
+}
+END_TEST
+
+START_TEST(hours_of_performance_have_an_end)
+{
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd2);
+
+	lay_out_version_1();
+	ck_assert_ptr_nonnull(get_hour(4 + HOUR, 0, "time"));
+	ck_assert_ptr_null(get_hour(4 + HOUR - 1, 0, "time"));
+	ck_assert_ptr_null(get_hour(4 + 2 * HOUR - 1, 1, "time"));
+	ck_assert_ptr_null(get_hour(0, 0, "time"));
+	/* Not so long on: an hour of zeroes. Somebody else's form, all zero, all ones. */
+	ck_assert_ptr_null(get_hour(4 + 3 * HOUR, 2, "time"));
+	data[0] = 3;
+	ck_assert_ptr_null(get_hour(4 + HOUR, 0, "time"));
+	memset(data, 0, sizeof(data));
+	ck_assert_ptr_null(get_hour(4 + HOUR, 0, "time"));
+	ck_assert_int_eq(em_page_check(page, data, 4 + HOUR), EM_PAGE_VALID);
+	memset(data, 0xff, sizeof(data));
+	ck_assert_int_eq(em_page_check(page, data, sizeof(data)), EM_PAGE_ALL_ONES);
+	ck_assert_ptr_null(get_hour(4 + HOUR, 0, "time"));
+	data[0] = 1;
+	ck_assert_str_eq(get_hour(4 + HOUR, 0, "unreadable_seconds"), "3600");
+	ck_assert_str_eq(get_hour(4 + HOUR, 0, "active_seconds"), "0");
+	ck_assert_str_eq(get_hour(4 + HOUR, 0, "timestamp_ms"), "null");
+}
+END_TEST
+
+/* Every second of a version that has most: no sum is too large for what it is kept in. */
+START_TEST(a_day_of_performance_is_the_most)
+{
+	uint8_t *day = calloc(1, DAY + HOUR), scratch[EM_ENTRY_SCRATCH];
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd2);
+	const struct em_group *group = &page->groups[0];
+
+	ck_assert_ptr_nonnull(day);
+	memset(day, 0xfe, DAY + HOUR);
+	day[0] = 1;
+	ck_assert_uint_eq(page->max_size, DAY);
+	ck_assert_uint_eq(page->size, 4 + HOUR);
+	ck_assert_ptr_nonnull(em_group_entry(group, day, DAY + HOUR, 23, scratch));
+	ck_assert_str_eq(text_of(group->fields, group->field_count, "write_bytes_per_second_mean",
+				 scratch, group->stride),
+			 "68448944128"); /* FEFEh MiB */
+	ck_assert_ptr_null(em_group_entry(group, day, DAY + HOUR, 24, scratch));
+	free(day);
+}
+END_TEST
+
 START_TEST(how_much_of_it_is_asked_for)
 {
 	static const struct em_nvme_ctx no_offset = { .known = true };
 
 	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd1), &ctx), 65540);
 	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd1), &no_offset), 4036);
+	/* Two hours: one is no whole number of dwords. */
+	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd2), &ctx), 4 + 2 * 86406);
 }
 END_TEST
 
@@ -570,6 +804,11 @@ int main(void)
 	tcase_add_test(tc, slow_commands_of_memblaze_drives);
 	tcase_add_test(tc, a_list_of_slow_commands_has_an_end);
 	tcase_add_test(tc, times_of_memblaze_drives);
+	tcase_add_test(tc, performance_of_memblaze_drives);
+	tcase_add_test(tc, performance_of_newer_memblaze_drives);
+	tcase_add_test(tc, most_performance_of_memblaze_drives);
+	tcase_add_test(tc, hours_of_performance_have_an_end);
+	tcase_add_test(tc, a_day_of_performance_is_the_most);
 	tcase_add_test(tc, how_much_of_it_is_asked_for);
 	tcase_add_test(tc, nothing_is_no_reading);
 	return run_tests(tc);

@@ -69,13 +69,29 @@ static void add_field(struct em_buf *out, const struct em_page *page, const stru
 	em_buf_addc(out, '\n');
 }
 
+/* A page of entries that are made of many bytes: the pattern again and again. */
+static const uint8_t *bytes_of(const struct em_page *page, unsigned p, size_t *len)
+{
+	static uint8_t large[1 << 18];
+
+	*len = size_of(page);
+	if (page->size <= PAGE_MAX)
+		return data[p];
+	for (size_t at = 0; at < sizeof(large); at += PAGE_MAX)
+		memcpy(large + at, data[p], PAGE_MAX);
+	*len = sizeof(large);
+	return large;
+}
+
 static void add_entries(struct em_buf *out, const struct em_page *page,
 			const struct em_group *group, const struct em_field *field)
 {
 	em_buf_addf(out, "%s %s[].%s", page->key, group->key, field->key);
 	for (unsigned p = 0; p < PATTERNS; p++) {
 		uint8_t scratch[EM_ENTRY_SCRATCH];
-		const uint8_t *entry = em_group_entry(group, data[p], size_of(page), 1, scratch);
+		size_t len;
+		const uint8_t *bytes = bytes_of(page, p, &len);
+		const uint8_t *entry = em_group_entry(group, bytes, len, 1, scratch);
 
 		if (entry)
 			add_value(out, field, entry, group->stride);
@@ -88,7 +104,10 @@ static void add_entries(struct em_buf *out, const struct em_page *page,
 /* Entries are shown of a version alone that stands before them. */
 static void set_version(const struct em_page *page)
 {
-	for (unsigned p = 0; p < PATTERNS && !strcmp(page->key, "memblaze_slow_commands"); p++)
+	bool has = !strcmp(page->key, "memblaze_slow_commands") ||
+		   !strcmp(page->key, "memblaze_performance");
+
+	for (unsigned p = 0; p < PATTERNS && has; p++)
 		memcpy(data[p], "\1\0\0", 4);
 }
 
