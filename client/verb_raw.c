@@ -159,7 +159,9 @@ static const struct em_page *table_of(const json_t *answer, const char *kind)
 
 	if (!json_is_object(values) || !em_json_number(answer, "page", &number))
 		return NULL;
-	return em_page_find_code(!strcmp(kind, "log") ? EM_BY_LOG : EM_BY_IDENTIFY,
+	return em_page_find_code(!strcmp(kind, "log")	    ? EM_BY_LOG
+				 : !strcmp(kind, "feature") ? EM_BY_FEATURE
+							    : EM_BY_IDENTIFY,
 				 (uint8_t)number);
 }
 

@@ -362,6 +362,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	static const uint8_t opcodes[] = { 0x02, 0x06, 0x08, 0x09, 0x0a };
 	static const uint8_t logs[] = { 0x01, 0x02, 0x03 };
 	static const uint8_t features[] = { 0x01, 0x02, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0a, 0x0b };
+	static const uint8_t recording[] = { 0xd0, 0xe1, 0xe2 };
 
 	support(d->has_opcode, opcodes, sizeof(opcodes));
 	if (f->type != 2)
@@ -378,6 +379,13 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	lay_out_effects(d);
 	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = f->wctemp ? f->wctemp : 0xffff;
 	d->feature_default[0x07] = 0x001f001f;
+	if (!f->records)
+		return;
+	support(d->has_feature, recording, sizeof(recording));
+	/* All three, of reads and writes; slow from 100, 200 and 500 ms on. */
+	d->feature_default[0xd0] = 0x07 | 0x30 | 9 << 8 | 19 << 16 | 49 << 24;
+	d->feature_default[0xe1] = 1u << 15 | 300;
+	d->feature_default[0xe2] = 1;
 }
 
 /* What Linux makes of vendor, serial and model when a drive announces no name. */

@@ -223,3 +223,26 @@ def test_performance_of_a_memblaze_drive():
         with open(path, "rb") as file:
             assert file.read().hex() == day["data"]
     assert ask(host, "nvme0", kind="log", page=0xd2)["status"] == "refused"
+
+
+def test_what_a_memblaze_drive_records():
+    host = begun()
+    for name in "nvme2", "nvme4":
+        answer = ask(host, name, kind="feature", page=0xd0)
+        assert answer["result"] == 0x31130937 and answer["length"] == 0, answer
+        assert answer["values"] == {
+            "latency_statistics": True, "slow_commands": True, "performance": True, "of_reads": True,
+            "of_writes": True, "of_trims": False, "slow_read_ms": "100", "slow_write_ms": "200",
+            "slow_trim_ms": "500"}, answer
+        assert ask(host, name, kind="feature", page=0xd0, lsp=1)["values"] == answer["values"]
+        assert ask(host, name, kind="feature", page=0xd0, lsp=3)["values"] is None, "capabilities"
+        old = ask(host, name, kind="feature", page=0xe1)
+        assert old["values"] == {"slow_commands": True, "slow_ms": 300}, old
+        old = ask(host, name, kind="feature", page=0xe2)
+        assert old["values"] == {"latency_statistics": True} and old["length"] == 32, old
+        text = host.emberctl("raw", "feature", name, "0xd0").stdout
+        assert "0x31130937" in text and "Slow trim" in text and "500 ms" in text, text
+    host.run("nvme", "set-feature", "/dev/nvme4", "--feature-id=0xd0", "--value=0")
+    values = ask(host, "nvme4", kind="feature", page=0xd0)["values"]
+    assert not values["performance"] and values["slow_read_ms"] == "10", values
+    assert ask(host, "nvme0", kind="feature", page=0xd0)["status"] in ("status", "refused")

@@ -759,6 +759,56 @@ START_TEST(a_day_of_performance_is_the_most)
 }
 END_TEST
 
+START_TEST(features_of_memblaze_drives)
+{
+	static const struct {
+		uint8_t code;
+		uint32_t dword;
+		const char *key, *value;
+	} rows[] = {
+		{ 0xd0, 0x00000001, "latency_statistics", "true" },
+		{ 0xd0, 0xfffffffe, "latency_statistics", "false" },
+		{ 0xd0, 0x00000002, "slow_commands", "true" },
+		{ 0xd0, 0xfffffffd, "slow_commands", "false" },
+		{ 0xd0, 0x00000004, "performance", "true" },
+		{ 0xd0, 0xfffffffb, "performance", "false" },
+		{ 0xd0, 0x00000010, "of_reads", "true" },
+		{ 0xd0, 0xffffffef, "of_reads", "false" },
+		{ 0xd0, 0x00000020, "of_writes", "true" },
+		{ 0xd0, 0xffffffdf, "of_writes", "false" },
+		{ 0xd0, 0x00000040, "of_trims", "true" },
+		{ 0xd0, 0xffffffbf, "of_trims", "false" },
+		{ 0xd0, 0xc8640900, "slow_read_ms", "100" },
+		{ 0xd0, 0xc8640900, "slow_write_ms", "1010" },
+		{ 0xd0, 0xc8640900, "slow_trim_ms", "2010" },
+		{ 0xd0, 0, "slow_read_ms", "10" },
+		{ 0xd0, 0xfffffffe, "slow_trim_ms", "2560" },
+		{ 0xe1, 0x00008000, "slow_commands", "true" },
+		{ 0xe1, 0xffff7fff, "slow_commands", "false" },
+		{ 0xe1, 0xffff9388, "slow_ms", "5000" },
+		{ 0xe1, 0xfffffffe, "slow_ms", "32766" },
+		{ 0xe2, 0x00000001, "latency_statistics", "true" },
+		{ 0xe2, 0xfffffffe, "latency_statistics", "false" },
+	};
+	static const struct em_nvme_ctx no_offset = { .known = true };
+
+	for (size_t i = 0; i < EM_COUNT(rows); i++) {
+		const struct em_page *page = page_of(EM_BY_FEATURE, rows[i].code);
+
+		put(0, 4, rows[i].dword);
+		ck_assert_int_eq(em_page_check(page, data, 4), EM_PAGE_VALID);
+		ck_assert_msg(!strcmp(get(page, rows[i].key), rows[i].value), "%s of %08x is %s",
+			      rows[i].key, rows[i].dword, get(page, rows[i].key));
+		ck_assert_uint_eq(em_page_size(page, &no_offset), 4);
+	}
+	ck_assert_uint_eq(page_of(EM_BY_FEATURE, 0xd0)->beside, 0);
+	ck_assert_uint_eq(page_of(EM_BY_FEATURE, 0xe1)->beside, 0);
+	ck_assert_uint_eq(page_of(EM_BY_FEATURE, 0xe2)->beside, 32);
+	/* A log page of the same number is another page. */
+	ck_assert_ptr_ne(page_of(EM_BY_FEATURE, 0xd0), page_of(EM_BY_LOG, 0xd0));
+}
+END_TEST
+
 START_TEST(how_much_of_it_is_asked_for)
 {
 	static const struct em_nvme_ctx no_offset = { .known = true };
@@ -809,6 +859,7 @@ int main(void)
 	tcase_add_test(tc, most_performance_of_memblaze_drives);
 	tcase_add_test(tc, hours_of_performance_have_an_end);
 	tcase_add_test(tc, a_day_of_performance_is_the_most);
+	tcase_add_test(tc, features_of_memblaze_drives);
 	tcase_add_test(tc, how_much_of_it_is_asked_for);
 	tcase_add_test(tc, nothing_is_no_reading);
 	return run_tests(tc);
