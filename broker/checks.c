@@ -114,6 +114,7 @@ static const struct fid {
 	{ 0x84, NSID_ONE, 0 },			/* namespace write protection */
 	{ 0xd0, NSID_NONE, 0 },			/* Memblaze, latency recording */
 	{ 0xe1, NSID_NONE, 0 },			/* Memblaze, high latency threshold (older) */
+	{ 0xe2, NSID_NONE, 32 },		/* Memblaze, latency statistics (older) */
 };
 
 /*

@@ -11,7 +11,8 @@
 #include "lib/base/parse.h"
 
 #define LINE_BYTES 16u
-#define DUMP_MAX   (512u << 10)
+#define BYTES_MAX  ((2u << 20) + 1) /* emberd reads no more at once */
+#define DUMP_MAX   (16u << 20)
 
 /* Numbers that go on to emberd as they are, once they are some. */
 static const struct {
@@ -158,7 +159,9 @@ static const struct em_page *table_of(const json_t *answer, const char *kind)
 
 	if (!json_is_object(values) || !em_json_number(answer, "page", &number))
 		return NULL;
-	return em_page_find_code(!strcmp(kind, "log") ? EM_BY_LOG : EM_BY_IDENTIFY,
+	return em_page_find_code(!strcmp(kind, "log")	    ? EM_BY_LOG
+				 : !strcmp(kind, "feature") ? EM_BY_FEATURE
+							    : EM_BY_IDENTIFY,
 				 (uint8_t)number);
 }
 
@@ -206,7 +209,7 @@ static enum em_exit put_answer(struct em_client *client, const json_t *answer, c
 	const char *out = em_client_option(client, "--out");
 	uint64_t from = 0;
 
-	em_buf_init(&bytes, DUMP_MAX);
+	em_buf_init(&bytes, BYTES_MAX);
 	if (!em_raw_bytes(answer, &bytes))
 		return em_client_complain(client, EM_EXIT_FAILED,
 					  "emberd's answer has no readable bytes.");

@@ -480,6 +480,8 @@ uint16_t sim_model_get_log(struct sim_drive *drive, struct sim_exec *x)
 		return sim_model_event_log(drive, x, offset, (dwords + 1) * 4);
 	if (lid == 0x07 || lid == 0x08)
 		return sim_model_telemetry(drive, x, offset, (dwords + 1) * 4);
+	if (lid == 0xd1 || lid == 0xd2)
+		return sim_memblaze_log(drive, x, offset, (dwords + 1) * 4);
 	if (offset % 4 != 0 || offset > sim_page_size(log_pages[lid]))
 		return refuse_log(x, SIM_ST_FIELD, 48);
 	if (lid == 0x01)

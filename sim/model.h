@@ -239,6 +239,9 @@ uint16_t sim_model_event_log(struct sim_drive *drive, struct sim_exec *x, uint64
 uint16_t sim_model_telemetry(struct sim_drive *drive, struct sim_exec *x, uint64_t offset,
 			     uint64_t wanted);
 /* What a product begins with; and one more capture. */
+/* Logs D1h and D2h. */
+uint16_t sim_memblaze_log(struct sim_drive *drive, struct sim_exec *x, uint64_t offset,
+			  uint64_t wanted);
 void sim_telemetry_start(struct sim_drive *drive);
 void sim_telemetry_capture(struct sim_telemetry *telemetry);
 uint16_t sim_model_get_feature(struct sim_drive *drive, struct sim_exec *x);

@@ -3,7 +3,7 @@ noinst_PROGRAMS += sim/ember-sim sim/ember-sim-preload.so
 # All but main(): the fuzz target of scenario files is made of them too.
 sim_parts = sim/server.c sim/server.h sim/kernel.c sim/uevent.c \
 	sim/control.c sim/scenario.c sim/scenario.h sim/tree.c sim/tree.h sim/model.c sim/model.h \
-	sim/model_identify.c sim/memblaze.c sim/rates.c sim/products.c sim/security.c sim/event_log.c sim/telemetry.c \
+	sim/model_identify.c sim/memblaze.c sim/memblaze_logs.c sim/rates.c sim/products.c sim/security.c sim/event_log.c sim/telemetry.c \
 	sim/values.c sim/wire.h
 sim_ember_sim_SOURCES = sim/main.c $(sim_parts)
 sim_ember_sim_LDADD = lib/base/libember-base.a $(LIBSYSTEMD_LIBS)

@@ -27,6 +27,7 @@ struct family {
 	uint8_t type;	     /* CNTRLTYPE; 0: 1 (I/O) */
 	bool no_health;	     /* log 02h is all zero */
 	bool has_memblaze;   /* log CAh */
+	bool records;	     /* logs D1h and D2h, and their features */
 	bool namespace_keys; /* a key for each namespace: tells so in its discovery */
 	uint8_t memblaze_layout;
 };
@@ -80,6 +81,7 @@ static const struct family pblaze6 = {
 	.sanicap = 0x00000003, /* crypto and block erase */
 	.has_memblaze = true,
 	.memblaze_layout = 2,
+	.records = true,
 };
 
 static const struct family pblaze7 = {
@@ -102,6 +104,7 @@ static const struct family pblaze7 = {
 	.sanicap = 0x00000003, /* crypto and block erase */
 	.has_memblaze = true,
 	.memblaze_layout = 3,
+	.records = true,
 	.namespace_keys = true,
 };
 
@@ -359,6 +362,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	static const uint8_t opcodes[] = { 0x02, 0x06, 0x08, 0x09, 0x0a };
 	static const uint8_t logs[] = { 0x01, 0x02, 0x03 };
 	static const uint8_t features[] = { 0x01, 0x02, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0a, 0x0b };
+	static const uint8_t recording[] = { 0xd0, 0xe1, 0xe2 };
 
 	support(d->has_opcode, opcodes, sizeof(opcodes));
 	if (f->type != 2)
@@ -370,10 +374,18 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	d->has_log[0x07] = d->has_log[0x08] = f->lpa & 0x08;
 	d->has_log[0x0d] = f->lpa & 0x10;
 	d->has_log[0xca] = f->has_memblaze;
+	d->has_log[0xd1] = d->has_log[0xd2] = f->records;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
 	lay_out_effects(d);
 	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = f->wctemp ? f->wctemp : 0xffff;
 	d->feature_default[0x07] = 0x001f001f;
+	if (!f->records)
+		return;
+	support(d->has_feature, recording, sizeof(recording));
+	/* All three, of reads and writes; slow from 100, 200 and 500 ms on. */
+	d->feature_default[0xd0] = 0x07 | 0x30 | 9 << 8 | 19 << 16 | 49 << 24;
+	d->feature_default[0xe1] = 1u << 15 | 300;
+	d->feature_default[0xe2] = 1;
 }
 
 /* What Linux makes of vendor, serial and model when a drive announces no name. */

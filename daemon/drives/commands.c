@@ -59,6 +59,7 @@ int em_entry_order_command(struct em_entry *entry, struct em_order *order)
 
 static void answer_order(struct em_entry *entry, const struct em_ipc_reply *reply)
 {
+	bool lost = reply->data_len > 0 && !reply->data; /* said to be there, and is not */
 	enum em_read_status status = em_drive_status_of(reply);
 	struct em_command_answer answer = {
 		.read = { .status = status,
@@ -71,12 +72,13 @@ static void answer_order(struct em_entry *entry, const struct em_ipc_reply *repl
 		.duration_us = reply->elapsed_us,
 	};
 
-	if (status == EM_READ_OK) {
+	if (status == EM_READ_OK && !lost) {
 		answer.read.read_us = answer.read.attempted_us;
-		answer.read.data = em_blob_new(reply->data, reply->data ? reply->data_len : 0);
+		answer.read.data = em_blob_new(reply->data, reply->data_len);
 	}
 	if (status == EM_READ_OK && !answer.read.data)
-		answer.read = (struct em_page_read){ .status = EM_READ_HOST_ERROR, .err = ENOMEM };
+		answer.read = (struct em_page_read){ .status = EM_READ_HOST_ERROR,
+						     .err = lost ? EPROTO : ENOMEM };
 	em_orders_answer(entry->drives->orders, entry->command_id, &answer);
 	em_blob_unref(answer.read.data);
 	entry->command_id = 0;

@@ -2,10 +2,13 @@
 #include "daemon/drives/link.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include "daemon/drives/orders.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 
@@ -52,6 +55,39 @@ static void drop(struct em_link *link, const char *why)
 	link->callbacks.disconnected(link->userdata, why);
 }
 
+/*
+ * A large answer comes as a file in memory. NULL: there is none, it is larger than what anybody
+ * asks for, or it is shorter than it was said to be; then the reply stays without data.
+ */
+static uint8_t *take_large(struct em_ipc_reply *reply)
+{
+	uint8_t *data;
+	size_t at = 0;
+	ssize_t n = 1;
+
+	if (reply->data_fd < 0 || reply->data || reply->data_len > EM_COMMAND_DATA_MAX)
+		return NULL;
+	data = malloc(reply->data_len);
+	while (data && n > 0 && at < reply->data_len) {
+		n = pread(reply->data_fd, data + at, reply->data_len - at, (off_t)at);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	if (data && at == reply->data_len)
+		reply->data = data;
+	return data;
+}
+
+static void hand_on(struct em_link *link, struct em_ipc_message *message)
+{
+	em_cleanup(em_freep) uint8_t *large = NULL;
+
+	if (message->kind == EM_IPC_REPLY)
+		large = take_large(&message->reply);
+	link->callbacks.message(link->userdata, message);
+	if (message->kind == EM_IPC_REPLY)
+		em_closep(&message->reply.data_fd);
+}
+
 static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct em_link *link = userdata;
@@ -71,9 +107,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 		/* Not before: a broker may accept us only to turn us away. */
 		link->retry_us = RETRY_FIRST_US;
 		link->heard_us = em_monotonic_us();
-		link->callbacks.message(link->userdata, &message);
-		if (message.kind == EM_IPC_REPLY)
-			em_closep(&message.reply.data_fd);
+		hand_on(link, &message);
 		if (link->fd < 0)
 			return 0;
 	}

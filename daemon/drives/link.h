@@ -15,7 +15,10 @@ struct em_link;
 
 struct em_link_callbacks {
 	void (*connected)(void *userdata);
-	/* The message and what it points to are valid during the call only. */
+	/*
+	 * The message and what it points to are valid during the call only. A reply's data is
+	 * there also when it came as memfd, unless it is more than EM_COMMAND_DATA_MAX.
+	 */
 	void (*message)(void *userdata, const struct em_ipc_message *message);
 	/* why is for people. Follows connected(), or a first attempt that failed. */
 	void (*disconnected)(void *userdata, const char *why);

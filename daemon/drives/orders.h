@@ -48,7 +48,7 @@ enum em_command_kind { EM_COMMANDS(EM_X) EM_COMMAND_COUNT };
 #undef EM_X
 const char *em_command_name(enum em_command_kind kind);
 
-#define EM_COMMAND_DATA_MAX 65536u /* bytes that one may read */
+#define EM_COMMAND_DATA_MAX (2u << 20) /* bytes that one may read: a day of Memblaze's D2h */
 
 struct em_command {
 	enum em_command_kind kind;

@@ -5,6 +5,7 @@
 #include "daemon/web/handlers.h"
 #include "daemon/web/json.h"
 #include "lib/base/clock.h"
+#include "lib/base/le.h"
 
 /* Identify Controller and most log pages fit. */
 #define LOG_LENGTH	512u
@@ -13,10 +14,17 @@
 
 static const struct em_page *table_of(const struct em_command *command)
 {
-	if (command->kind == EM_COMMAND_FEATURE || command->offset || command->specific)
+	static const enum em_page_how how[EM_COMMAND_COUNT] = {
+		[EM_COMMAND_IDENTIFY] = EM_BY_IDENTIFY,
+		[EM_COMMAND_LOG] = EM_BY_LOG,
+		[EM_COMMAND_FEATURE] = EM_BY_FEATURE,
+	};
+	/* The current, the default and the saved value of a feature have one form. */
+	uint8_t specific_max = command->kind == EM_COMMAND_FEATURE ? 2 : 0;
+
+	if (command->offset || command->specific > specific_max)
 		return NULL;
-	return em_page_find_code(command->kind == EM_COMMAND_LOG ? EM_BY_LOG : EM_BY_IDENTIFY,
-				 command->page);
+	return em_page_find_code(how[command->kind], command->page);
 }
 
 static uint32_t usual_length(const struct em_command *command, const struct em_drive_snap *drive)
@@ -24,7 +32,7 @@ static uint32_t usual_length(const struct em_command *command, const struct em_d
 	const struct em_page *page = table_of(command);
 
 	if (command->kind == EM_COMMAND_FEATURE)
-		return 0;
+		return page ? page->beside : 0;
 	if (command->kind == EM_COMMAND_IDENTIFY)
 		return IDENTIFY_LENGTH;
 	return page ? em_page_size(page, &drive->ctx) : LOG_LENGTH;
@@ -73,19 +81,36 @@ static bool is_known_of(const struct em_drive_snap *drive, const struct em_page 
 {
 	enum { FIRST_OF_VENDORS = 0xc0 };
 
-	return page->how != EM_BY_LOG || page->code < FIRST_OF_VENDORS ||
+	return (page->how != EM_BY_LOG && page->how != EM_BY_FEATURE) ||
+	       page->code < FIRST_OF_VENDORS ||
 	       drive->pages[EM_PAGE_MEMBLAZE].status != EM_READ_UNSUPPORTED;
 }
 
-static json_t *values_json(const struct em_drive_snap *drive, const struct em_command *command,
-			   const struct em_blob *data)
+static json_t *page_json(const struct em_drive_snap *drive, const struct em_page *page,
+			 const struct em_blob *data)
 {
-	const struct em_page *page = data ? table_of(command) : NULL;
-
-	if (!page || !is_known_of(drive, page) ||
-	    em_page_check(page, data->data, data->len) != EM_PAGE_VALID)
+	if (!data || em_page_check(page, data->data, data->len) != EM_PAGE_VALID)
 		return json_null();
 	return em_json_values(page, data, &drive->ctx);
+}
+
+static json_t *values_json(const struct em_drive_snap *drive, const struct em_command *command,
+			   const struct em_command_answer *answer)
+{
+	const struct em_page *page = answer->read.data ? table_of(command) : NULL;
+	struct em_blob *dword;
+	uint8_t bytes[4];
+	json_t *values;
+
+	if (!page || !is_known_of(drive, page))
+		return json_null();
+	if (page->how != EM_BY_FEATURE)
+		return page_json(drive, page, answer->read.data);
+	em_put_le32(bytes, answer->result);
+	dword = em_blob_new(bytes, sizeof(bytes));
+	values = page_json(drive, page, dword);
+	em_blob_unref(dword);
+	return values;
 }
 
 static json_t *answer_json(const struct em_drive_snap *drive, const struct em_order *order)
@@ -108,7 +133,7 @@ static json_t *answer_json(const struct em_drive_snap *drive, const struct em_or
 			 "result", answer->read.status == EM_READ_OK
 				? json_integer(answer->result) : json_null(),
 			 "length", data ? (int)data->len : 0, "data", hex_json(data),
-			 "values", values_json(drive, command, data));
+			 "values", values_json(drive, command, answer));
 	/* clang-format on */
 }
 

@@ -20,7 +20,11 @@ lib_nvme_libember_nvme_a_SOURCES = \
 	lib/nvme/items.c \
 	lib/nvme/items.h \
 	lib/nvme/memblaze.c \
+	lib/nvme/memblaze_features.c \
 	lib/nvme/memblaze_latency.c \
+	lib/nvme/memblaze_performance.c \
+	lib/nvme/memblaze_slow.c \
+	lib/nvme/memblaze_time.c \
 	lib/nvme/page.c \
 	lib/nvme/page.h \
 	lib/nvme/reservation.c \

@@ -22,15 +22,29 @@ const struct em_page *const em_pages[EM_PAGE_COUNT] = {
 };
 
 const struct em_page *const em_request_pages[EM_REQUEST_PAGE_COUNT] = {
-	&em_page_supported_logs,	&em_page_changed_namespaces,
-	&em_page_host_telemetry,	&em_page_controller_telemetry,
-	&em_page_endurance_group,	&em_page_persistent_events,
-	&em_page_feature_effects,	&em_page_reservation,
-	&em_page_memblaze_read_latency, &em_page_memblaze_write_latency,
-	&em_page_memblaze_latency,	&em_page_active_namespaces,
-	&em_page_namespace_identifiers, &em_page_nvm_sets,
-	&em_page_allocated_namespaces,	&em_page_attached_controllers,
-	&em_page_controllers,		&em_page_granularity,
+	&em_page_supported_logs,
+	&em_page_changed_namespaces,
+	&em_page_host_telemetry,
+	&em_page_controller_telemetry,
+	&em_page_endurance_group,
+	&em_page_persistent_events,
+	&em_page_feature_effects,
+	&em_page_reservation,
+	&em_page_memblaze_read_latency,
+	&em_page_memblaze_write_latency,
+	&em_page_memblaze_latency,
+	&em_page_memblaze_slow,
+	&em_page_memblaze_performance,
+	&em_page_memblaze_recording,
+	&em_page_memblaze_old_slow,
+	&em_page_memblaze_old_latency,
+	&em_page_active_namespaces,
+	&em_page_namespace_identifiers,
+	&em_page_nvm_sets,
+	&em_page_allocated_namespaces,
+	&em_page_attached_controllers,
+	&em_page_controllers,
+	&em_page_granularity,
 };
 
 const struct em_page *em_page_find(const char *key)

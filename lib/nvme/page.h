@@ -59,13 +59,19 @@ struct em_group {
 };
 
 /* The command that a page is asked with. */
-enum em_page_how { EM_BY_IDENTIFY, EM_BY_LOG, EM_BY_SECURITY_RECEIVE };
+enum em_page_how {
+	EM_BY_IDENTIFY,
+	EM_BY_LOG,
+	EM_BY_SECURITY_RECEIVE,
+	EM_BY_FEATURE, /* the page is dword 0 of the completion, lowest byte first */
+};
 
 struct em_page {
 	const char *key;   /* "smart": the route's last part, the JSON "page" */
 	const char *title; /* for people */
 	const char *table; /* SQL table of its history; NULL = none */
-	uint8_t code;	   /* log page identifier, CNS, or security protocol */
+	uint8_t code;	   /* log page or feature identifier, CNS, or security protocol */
+	uint16_t beside;   /* EM_BY_FEATURE: bytes that come beside the page */
 	uint16_t specific; /* what the security protocol is asked for */
 	enum em_page_how how;
 	uint16_t flags;
@@ -84,7 +90,7 @@ struct em_page {
 extern const struct em_page *const em_pages[EM_PAGE_COUNT];
 
 /* Pages that are not in the plan: read when somebody asks, and neither kept nor measured. */
-#define EM_REQUEST_PAGE_COUNT 18u
+#define EM_REQUEST_PAGE_COUNT 23u
 extern const struct em_page *const em_request_pages[EM_REQUEST_PAGE_COUNT];
 
 /* NULL when there is none. */
@@ -116,7 +122,7 @@ unsigned em_group_present(const struct em_group *group, const struct em_nvme_ctx
  * Entry number index (from 0) of the group: stride bytes, in data or in scratch. NULL: data does
  * not have it.
  */
-#define EM_ENTRY_SCRATCH 24
+#define EM_ENTRY_SCRATCH 96
 const uint8_t *em_group_entry(const struct em_group *group, const uint8_t *data, size_t len,
 			      unsigned index, uint8_t scratch[EM_ENTRY_SCRATCH]);
 

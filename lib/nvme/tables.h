@@ -31,13 +31,21 @@ extern const struct em_page em_page_feature_effects;
 extern const struct em_page em_page_granularity;
 extern const struct em_page em_page_host_telemetry;
 extern const struct em_page em_page_memblaze_latency;
+extern const struct em_page em_page_memblaze_old_latency;
+extern const struct em_page em_page_memblaze_old_slow;
+extern const struct em_page em_page_memblaze_performance;
 extern const struct em_page em_page_memblaze_read_latency;
+extern const struct em_page em_page_memblaze_recording;
+extern const struct em_page em_page_memblaze_slow;
 extern const struct em_page em_page_memblaze_write_latency;
 extern const struct em_page em_page_namespace_identifiers;
 extern const struct em_page em_page_nvm_sets;
 extern const struct em_page em_page_persistent_events;
 extern const struct em_page em_page_reservation;
 extern const struct em_page em_page_supported_logs;
+
+/* A clock of a Memblaze drive as RFC 3339; false: nobody has set it, or it is beyond all years. */
+bool em_memblaze_time(uint64_t ms, char text[EM_VALUE_TEXT_SIZE]);
 
 /* One bit or value and its name; EM_NAMES_END closes the list. */
 #define EM_NAMES_END                                                                               \

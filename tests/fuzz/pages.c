@@ -17,7 +17,8 @@
 #define METRICS_MAX	((size_t)16 << 20)
 #define PAGES		(EM_PAGE_COUNT + EM_REQUEST_PAGE_COUNT)
 #define CUTS		(256 / PAGES)
-#define ENTRIES_CHECKED 8 /* one after the other; then every so many */
+#define LARGE		16384 /* a page of which an input can be no whole one */
+#define ENTRIES_CHECKED 8     /* one after the other; then every so many */
 
 static void check_number(const char *text)
 {
@@ -265,6 +266,22 @@ static void check_surfaces(enum em_page_id id, const uint8_t *bytes, size_t len,
 	em_snapshot_unref(snap);
 }
 
+/* Of a page that is longer than inputs are: the bytes again and again. */
+static const uint8_t *repeat(const uint8_t *bytes, size_t *len, size_t wanted)
+{
+	uint8_t *whole;
+
+	if (*len == 0)
+		return bytes;
+	whole = malloc(wanted);
+	fuzz_check(whole != NULL);
+	for (size_t i = 0; i < wanted; i++)
+		whole[i] = bytes[i % *len];
+	free((void *)bytes);
+	*len = wanted;
+	return whole;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };
@@ -279,6 +296,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_ctx(&in, &ctx);
 	again = in;
 	bytes.page = fuzz_copy(&in, in.left, &bytes.len);
+	if (page->size > LARGE)
+		bytes.page = repeat(bytes.page, &bytes.len, page->size + what % LARGE);
 	bytes.cut = fuzz_copy(&again, bytes.len * (what / PAGES) / CUTS, &bytes.cut_len);
 	check_page(page, &bytes, &ctx);
 	if (id == EM_PAGE_SECURITY) {

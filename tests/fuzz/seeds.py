@@ -66,7 +66,7 @@ def pages():
     for page in range(count):
         for body in bodies:
             yield bytes([page]) + KNOWN + body
-        yield bytes([page + 7 * count]) + KNOWN + bodies[0]
+        yield bytes([page + (256 // count - 1) * count]) + KNOWN + bodies[0]
         yield bytes([page]) + UNKNOWN + bodies[0]
 
 

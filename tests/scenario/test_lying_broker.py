@@ -105,6 +105,35 @@ def test_replies_that_lie_are_no_reading():
     return f"{len(lies)} lies"
 
 
+def test_large_answers_of_commands():
+    """As a memfd, which is taken whole; one of more than anybody may ask for is no answer."""
+    sizes = [172816, 3 << 20]
+
+    def script(conn):
+        def answer(request):
+            if request.op != "get-log" or request.page != 0xd2:
+                return False
+            size = sizes.pop(0)
+            fd = memfd(size)
+            conn.reply(request, place=MEMFD, length=size, fds=[fd])
+            os.close(fd)
+            return True
+        conn.drive(1, "nvme0", "SN0")
+        conn.sync()
+        conn.serve(answer)
+    host, broker = daemon(script)
+    host.wait_read("nvme0")
+    fds = descriptors(host)
+    path = "/v1/drives/nvme0/raw?kind=log&page=210&length=172816"
+    answer = host.get(path, method="POST")
+    assert answer["status"] == "ok" and answer["data"] == "00" * 172816, answer["status"]
+    answer = host.get(path, method="POST")
+    assert answer["status"] == "host-error" and answer["data"] is None, answer["status"]
+    assert not sizes and descriptors(host) <= fds + 3
+    broker.close()
+    host.stop()
+
+
 def test_lost_answers_make_a_drive_unresponsive_and_no_other():
     """A broker that loses what one drive is asked, and one that answers nothing after the list."""
     def forgets_one(conn):

@@ -129,6 +129,7 @@ static const struct em_ipc_request good_requests[] = {
 	{ .op = EM_OP_GET_LOG, .page = 0xd2, .offset = 4096, .len = EM_IPC_DATA_MAX },
 	{ .op = EM_OP_GET_FEATURE, .page = 0x0c, .len = 256 },
 	{ .op = EM_OP_GET_FEATURE, .page = 0x0c, .lsp = 3 },
+	{ .op = EM_OP_GET_FEATURE, .page = 0xe2, .len = 32 },
 	{ .op = EM_OP_IDENTIFY_ANY, .page = 0xfe, .nsid = 9, .lsi = 5, .len = 4096 },
 	{ .op = EM_OP_GET_LOG_ANY, .page = 0xc3, .nsid = EM_NSID_ALL, .len = 4096 },
 	{ .op = EM_OP_GET_LOG_ANY, .page = 7, .lsp = 1, .lsi = 3, .len = 512 },

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cleanup.h"
@@ -12,8 +13,8 @@
 #include "lib/nvme/page.h"
 #include "tests/unit/runner.h"
 
-static uint8_t data[4096];
-static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(2, 0) };
+static uint8_t data[1 << 18];
+static const struct em_nvme_ctx ctx = { .known = true, .ver = EM_VER(2, 0), .log_offset = true };
 
 static void setup(void)
 {
@@ -253,7 +254,16 @@ START_TEST(persistent_events_one_behind_another)
 		em_field_get(field, em_group_entry(group, data, sizeof(data), 1, scratch),
 			     group->stride, &ctx, &value);
 		ck_assert(value.number == want);
+		ck_assert_uint_le(field->scale, 1);
 	}
+	ck_assert_str_eq(text_of(group->fields, group->field_count, "type",
+				 em_group_entry(group, data, sizeof(data), 2, scratch),
+				 group->stride),
+			 "tcg_defined");
+	ck_assert_str_eq(text_of(group->fields, group->field_count, "data_bytes",
+				 em_group_entry(group, data, sizeof(data), 0, scratch),
+				 group->stride),
+			 "5");
 	data[512 + 2] = 20; /* a header that is shorter than a header is: nothing behind it */
 	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 0, scratch));
 	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 1, scratch));
@@ -440,6 +450,432 @@ START_TEST(latency_of_older_memblaze_drives)
 }
 END_TEST
 
+static void put(size_t at, unsigned width, uint64_t value)
+{
+	for (; width-- > 0; value >>= 8)
+		data[at++] = (uint8_t)value;
+}
+
+/* Of as many bytes as came. */
+static const char *get_slow(size_t len, unsigned index, const char *key)
+{
+	const struct em_group *group = &page_of(EM_BY_LOG, 0xd1)->groups[0];
+	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *entry = em_group_entry(group, data, len, index, scratch);
+
+	return entry ? text_of(group->fields, group->field_count, key, entry, group->stride) : NULL;
+}
+
+/* Byte by byte as the vendor's tool has it: two entries and the end of the list. */
+static size_t lay_out_slow(void)
+{
+	uint8_t *first = data + 4, *second = first + 64;
+
+	memset(data, 0, sizeof(data));
+	memcpy(data, "\x01\0\0", 4);
+	memcpy(first, "\x7b\xe0\x9a\x83\xa1\x01\0", 8); /* 1793209327739 ms */
+	memcpy(first + 8, "\x12\x7a\0", 4);		/* 31250 us */
+	memcpy(first + 12, "\x03\0\0", 4);		/* queue */
+	/* Opcode 02h, fused 2, PSDT 1, identifier 1a2bh. */
+	memcpy(first + 16, "\x02\xb6\xa2\x01", 4);
+	memcpy(first + 20, "\x01\0\0", 4);		   /* namespace */
+	memcpy(first + 24, "\x89\x67\x45\x23\x01\0\0", 8); /* block */
+	/* 8 blocks, directive 42h, protection 5, FUA. */
+	memcpy(first + 32, "\x07\0\x42\x15", 4);
+	second[0] = 17; /* ms since the start */
+	/* The reserved bits; most blocks and limited retry. */
+	memcpy(second + 16, "\0\0\0\xf0", 4);
+	memcpy(second + 32, "\xff\xff\0\xe0", 4);
+	first[3 * 64] = 9; /* behind the end */
+	return 4 + 1024 * 64;
+}
+
+static void check_slow(size_t len, unsigned index, const char *key, const char *wanted)
+{
+	const char *ours = get_slow(len, index, key);
+
+	ck_assert_msg(ours && !strcmp(ours, wanted), "%s is %s and not %s", key,
+		      ours ? ours : "none", wanted);
+}
+
+START_TEST(slow_commands_of_memblaze_drives)
+{
+	static const struct {
+		const char *key, *first, *second;
+	} wanted[] = {
+		{ "timestamp_ms", "1793209327739", "17" },
+		{ "time", "2026-10-28T17:42:07.739Z", "null" },
+		{ "latency_us", "31250", "0" },
+		{ "queue", "3", "0" },
+		{ "opcode", "2", "0" },
+		{ "fuse", "2", "0" },
+		{ "psdt", "1", "0" },
+		{ "command_id", "6699", "0" },
+		{ "nsid", "1", "0" },
+		{ "slba", "4886718345", "0" },
+		{ "blocks", "8", "65536" },
+		{ "directive_type", "66", "0" },
+		{ "protection", "5", "0" },
+		{ "fua", "true", "false" },
+		{ "limited_retry", "false", "true" },
+	};
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd1);
+	size_t len = lay_out_slow();
+
+	ck_assert_str_eq(get(page, "version"), "1");
+	for (size_t i = 0; i < EM_COUNT(wanted); i++) {
+		check_slow(len, 0, wanted[i].key, wanted[i].first);
+		check_slow(len, 1, wanted[i].key, wanted[i].second);
+	}
+	ck_assert_ptr_null(get_slow(len, 2, "queue")); /* no time: the end */
+	ck_assert_ptr_null(get_slow(len, 3, "queue"));
+	ck_assert_uint_eq(page->groups[0].field_count, EM_COUNT(wanted));
+	ck_assert_uint_eq(page->groups[0].count, 1024);
+}
+END_TEST
+
+START_TEST(a_list_of_slow_commands_has_an_end)
+{
+	size_t len = lay_out_slow();
+
+	/* No more than came. */
+	ck_assert_ptr_nonnull(get_slow(4 + 64, 0, "queue"));
+	ck_assert_ptr_null(get_slow(4 + 64 - 1, 0, "queue"));
+	ck_assert_ptr_null(get_slow(4 + 2 * 64 - 1, 1, "queue"));
+	ck_assert_ptr_null(get_slow(3, 0, "queue"));
+	/* Full: nothing ends it but its size, and what came behind it is none of it. */
+	memset(data + 4, 1, sizeof(data) - 4);
+	ck_assert_ptr_nonnull(get_slow(len, 1023, "queue"));
+	ck_assert_ptr_null(get_slow(len, 1024, "queue"));
+	/* Another form, and none. */
+	data[0] = 2;
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+	data[0] = 1;
+	data[3] = 1;
+	ck_assert_str_eq(get(page_of(EM_BY_LOG, 0xd1), "version"), "16777217");
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+	memset(data, 0, sizeof(data));
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+	ck_assert_int_eq(em_page_check(page_of(EM_BY_LOG, 0xd1), data, len), EM_PAGE_VALID);
+	memset(data, 0xff, sizeof(data));
+	ck_assert_int_eq(em_page_check(page_of(EM_BY_LOG, 0xd1), data, len), EM_PAGE_ALL_ONES);
+	ck_assert_ptr_null(get_slow(len, 0, "queue"));
+}
+END_TEST
+
+START_TEST(times_of_memblaze_drives)
+{
+	static const struct {
+		uint64_t ms;
+		const char *wanted;
+	} times[] = {
+		{ UINT64_C(0xffffffff), "null" }, /* since the start */
+		{ UINT64_C(0x100000000), "1970-02-19T17:02:47.296Z" },
+		{ UINT64_C(253402300799999), "9999-12-31T23:59:59.999Z" },
+		{ UINT64_C(253402300800000), "null" },
+		{ UINT64_MAX, "null" },
+	};
+	size_t len = lay_out_slow();
+
+	for (size_t i = 0; i < EM_COUNT(times); i++) {
+		put(4, 8, times[i].ms);
+		check_slow(len, 0, "time", times[i].wanted);
+	}
+}
+END_TEST
+
+#define HOUR   (6u + 3600u * 24u)
+#define SECOND 24u
+#define DAY    (4u + 24u * HOUR)
+
+/* Of as many bytes as came; the hour counts from 0. */
+static const char *get_hour(size_t len, unsigned hour, const char *key)
+{
+	const struct em_group *group = &page_of(EM_BY_LOG, 0xd2)->groups[0];
+	uint8_t scratch[EM_ENTRY_SCRATCH];
+	const uint8_t *entry = em_group_entry(group, data, len, hour, scratch);
+
+	if (!entry || group->unused(entry))
+		return NULL;
+	return text_of(group->fields, group->field_count, key, entry, group->stride);
+}
+
+struct wanted {
+	const char *key, *value;
+};
+
+static void check_hour(unsigned hour, const struct wanted *wanted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *ours = get_hour(4 + 2 * HOUR, hour, wanted[i].key);
+
+		ck_assert_msg(ours && !strcmp(ours, wanted[i].value), "%s is %s and not %s",
+			      wanted[i].key, ours ? ours : "none", wanted[i].value);
+	}
+}
+
+static uint8_t *second_of(unsigned hour, unsigned second)
+{
+	return data + 4 + hour * HOUR + 6 + second * SECOND;
+}
+
+/*
+ * Thousands of commands, MiB, latency of all, the longest: reads, then writes. The first hour has
+ * three seconds, the second hour none but its clock.
+ */
+static void lay_out_version_1(void)
+{
+	memset(data, 0, sizeof(data));
+	data[0] = 1;
+	memcpy(data + 4, "\x7b\xe0\x9a\x83\xa1\x01", 6);
+	memcpy(second_of(0, 0), "\x02\x01\x04\x03\x01\x02\x03\x04\x05\x06\x07\x08", 12);
+	memcpy(second_of(0, 0) + 12, "\x01\0\x02\0\x10\x27\0\0\x64\0\0\0", 12);
+	memcpy(second_of(0, 1), "\x01\0\x01\0\xff\xff\0\0\x09\0\0\0", 12);
+	/* Fewer than a thousand: what they took is of an unknown number. */
+	memcpy(second_of(0, 3599) + 12, "\0\0\x01\0\x40\x42\x0f\0\x65\0\0\0", 12);
+	memcpy(data + 4 + HOUR, "\x11\0\0\0\0\0", 6);
+}
+
+START_TEST(performance_of_memblaze_drives)
+{
+	static const struct wanted first[] = {
+		{ "timestamp_ms", "1793209327739" },
+		{ "time", "2026-10-28T17:42:07.739Z" },
+		{ "active_seconds", "3" },
+		{ "unreadable_seconds", "0" },
+		{ "read_iops_mean", "86333" }, /* (258000 + 1000) / 3 */
+		{ "read_iops_max", "258000" },
+		{ "read_bytes_per_second_mean", "270183082" }, /* (772 + 1) MiB / 3 */
+		{ "read_bytes_per_second_max", "809500672" },
+		{ "read_latency_mean_us", "260" }, /* (67305985 + 65535) / 259000 */
+		{ "read_latency_max_us", "134678021" },
+		{ "write_iops_mean", "333" },
+		{ "write_iops_max", "1000" },
+		{ "write_bytes_per_second_mean", "1048576" },
+		{ "write_bytes_per_second_max", "2097152" },
+		{ "write_latency_mean_us", "10" }, /* 10000 / 1000 */
+		{ "write_latency_max_us", "101" },
+		{ "read_bandwidth_mean_raw", "null" },
+		{ "read_bandwidth_max_raw", "null" },
+		{ "read_latency_mean_raw", "null" },
+		{ "read_latency_max_raw", "null" },
+		{ "write_bandwidth_mean_raw", "null" },
+		{ "write_bandwidth_max_raw", "null" },
+		{ "write_latency_mean_raw", "null" },
+		{ "write_latency_max_raw", "null" },
+	};
+	static const struct wanted second[] = {
+		{ "timestamp_ms", "17" },	    { "time", "null" },
+		{ "active_seconds", "0" },	    { "read_iops_mean", "0" },
+		{ "read_latency_mean_us", "null" }, { "read_latency_max_us", "null" },
+	};
+
+	lay_out_version_1();
+	ck_assert_str_eq(get(page_of(EM_BY_LOG, 0xd2), "version"), "1");
+	check_hour(0, first, EM_COUNT(first));
+	check_hour(1, second, EM_COUNT(second));
+	ck_assert_uint_eq(page_of(EM_BY_LOG, 0xd2)->groups[0].field_count, EM_COUNT(first));
+	/* The version is the first byte alone. */
+	data[1] = data[2] = data[3] = 0xff;
+	ck_assert_str_eq(get(page_of(EM_BY_LOG, 0xd2), "version"), "1");
+	check_hour(0, first, EM_COUNT(first));
+}
+END_TEST
+
+START_TEST(performance_of_newer_memblaze_drives)
+{
+	static const struct wanted first[] = {
+		{ "active_seconds", "2" },
+		{ "unreadable_seconds", "6" },
+		{ "read_iops_mean", "129050" }, /* (258 * 1000 + 100) / 2 */
+		{ "read_iops_max", "258000" },
+		{ "read_bandwidth_mean_raw", "404750338" }, /* (772 * 1024^2 + 4) / 2 */
+		{ "read_bandwidth_max_raw", "809500672" },
+		{ "read_latency_mean_raw", "1286000" }, /* of the second that has one */
+		{ "read_latency_max_raw", "1800000000000" },
+		{ "write_iops_mean", "5" },
+		{ "write_iops_max", "10" },
+		{ "write_bandwidth_mean_raw", "10240" },
+		{ "write_bandwidth_max_raw", "20480" },
+		{ "write_latency_mean_raw", "30" },
+		{ "write_latency_max_raw", "40" },
+		{ "read_bytes_per_second_mean", "null" },
+		{ "read_bytes_per_second_max", "null" },
+		{ "read_latency_mean_us", "null" },
+		{ "read_latency_max_us", "null" },
+		{ "write_bytes_per_second_mean", "null" },
+		{ "write_bytes_per_second_max", "null" },
+		{ "write_latency_mean_us", "null" },
+		{ "write_latency_max_us", "null" },
+	};
+
+	memset(data, 0, sizeof(data));
+	data[0] = 2;
+	memcpy(second_of(0, 7), "\x02\x01\x04\x03\x06\x05\x08\x07\x03\x02\x01\x03", 12);
+	memcpy(second_of(0, 7) + 12, "\x0a\0\x14\0\x1e\0\x28\0\0\x01\0\0", 12);
+	memcpy(second_of(0, 9), "\x64\0\x04\0\0\0\0\0\0\0\0\0", 12);
+	/* Steps beyond sense, each alone; the other half of the second does not count either. */
+	for (unsigned i = 0; i < 4; i++) {
+		memset(second_of(0, 100 + i), 1, 8);
+		second_of(0, 100 + i)[8 + i] = i ? 4 : 10;
+	}
+	second_of(0, 200)[0] = 1;
+	second_of(0, 200)[12 + 9] = 4;
+	memset(second_of(0, 300), 0xff, SECOND);
+	check_hour(0, first, EM_COUNT(first));
+}
+END_TEST
+
+/* In one second: what no row may cut off. */
+START_TEST(most_performance_of_memblaze_drives)
+{
+	static const char *const halves[] = { "read", "write" };
+	static const struct {
+		const char *key, *first, *second;
+	} most[] = {
+		{ "iops_mean", "65535000", "65535000000000" },
+		{ "iops_max", "65535000", "65535000000000" },
+		{ "bytes_per_second_mean", "68718428160", "null" },
+		{ "bytes_per_second_max", "68718428160", "null" },
+		{ "latency_mean_us", "65", "null" },
+		{ "latency_max_us", "4294967294", "null" },
+		{ "bandwidth_mean_raw", "null", "70367670435840" },
+		{ "bandwidth_max_raw", "null", "70367670435840" },
+		{ "latency_mean_raw", "null", "65535000000000" },
+		{ "latency_max_raw", "null", "65535000000000" },
+	};
+	char key[64];
+
+	for (unsigned i = 0; i < 2 * EM_COUNT(most); i++) {
+		const char *half = halves[i % 2];
+
+		snprintf(key, sizeof(key), "%s_%s", half, most[i / 2].key);
+		memset(data, 0, sizeof(data));
+		data[0] = 1;
+		memcpy(second_of(0, 5), "\xff\xff\xff\xff\xfe\xff\xff\xff\xfe\xff\xff\xff", 12);
+		memcpy(second_of(0, 5) + 12, second_of(0, 5), 12);
+		ck_assert_str_eq(get_hour(4 + HOUR, 0, key), most[i / 2].first);
+		data[0] = 2;
+		memcpy(second_of(0, 5), "\xff\xff\xff\xff\xff\xff\xff\xff\x09\x03\x03\x03", 12);
+		memcpy(second_of(0, 5) + 12, second_of(0, 5), 12);
+		ck_assert_str_eq(get_hour(4 + HOUR, 0, key), most[i / 2].second);
+		data[0] = 1;
+		memcpy(second_of(0, 5), "\x01\0\0\0\xff\xff\xff\xff\0\0\0\0", 12);
+		memcpy(second_of(0, 5) + 12, second_of(0, 5), 12);
+		snprintf(key, sizeof(key), "%s_latency_mean_us", half);
+		ck_assert_str_eq(get_hour(4 + HOUR, 0, key), "4294967");
+	}
+}
+END_TEST
+
+START_TEST(hours_of_performance_have_an_end)
+{
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd2);
+
+	lay_out_version_1();
+	ck_assert_ptr_nonnull(get_hour(4 + HOUR, 0, "time"));
+	ck_assert_ptr_null(get_hour(4 + HOUR - 1, 0, "time"));
+	ck_assert_ptr_null(get_hour(4 + 2 * HOUR - 1, 1, "time"));
+	ck_assert_ptr_null(get_hour(0, 0, "time"));
+	/* Not so long on: an hour of zeroes. Somebody else's form, all zero, all ones. */
+	ck_assert_ptr_null(get_hour(4 + 3 * HOUR, 2, "time"));
+	data[0] = 3;
+	ck_assert_ptr_null(get_hour(4 + HOUR, 0, "time"));
+	memset(data, 0, sizeof(data));
+	ck_assert_ptr_null(get_hour(4 + HOUR, 0, "time"));
+	ck_assert_int_eq(em_page_check(page, data, 4 + HOUR), EM_PAGE_VALID);
+	memset(data, 0xff, sizeof(data));
+	ck_assert_int_eq(em_page_check(page, data, sizeof(data)), EM_PAGE_ALL_ONES);
+	ck_assert_ptr_null(get_hour(4 + HOUR, 0, "time"));
+	data[0] = 1;
+	ck_assert_str_eq(get_hour(4 + HOUR, 0, "unreadable_seconds"), "3600");
+	ck_assert_str_eq(get_hour(4 + HOUR, 0, "active_seconds"), "0");
+	ck_assert_str_eq(get_hour(4 + HOUR, 0, "timestamp_ms"), "null");
+}
+END_TEST
+
+/* Every second of a version that has most: no sum is too large for what it is kept in. */
+START_TEST(a_day_of_performance_is_the_most)
+{
+	uint8_t *day = calloc(1, DAY + HOUR), scratch[EM_ENTRY_SCRATCH];
+	const struct em_page *page = page_of(EM_BY_LOG, 0xd2);
+	const struct em_group *group = &page->groups[0];
+
+	ck_assert_ptr_nonnull(day);
+	memset(day, 0xfe, DAY + HOUR);
+	day[0] = 1;
+	ck_assert_uint_eq(page->max_size, DAY);
+	ck_assert_uint_eq(page->size, 4 + HOUR);
+	ck_assert_ptr_nonnull(em_group_entry(group, day, DAY + HOUR, 23, scratch));
+	ck_assert_str_eq(text_of(group->fields, group->field_count, "write_bytes_per_second_mean",
+				 scratch, group->stride),
+			 "68448944128"); /* FEFEh MiB */
+	ck_assert_ptr_null(em_group_entry(group, day, DAY + HOUR, 24, scratch));
+	free(day);
+}
+END_TEST
+
+START_TEST(features_of_memblaze_drives)
+{
+	static const struct {
+		uint8_t code;
+		uint32_t dword;
+		const char *key, *value;
+	} rows[] = {
+		{ 0xd0, 0x00000001, "latency_statistics", "true" },
+		{ 0xd0, 0xfffffffe, "latency_statistics", "false" },
+		{ 0xd0, 0x00000002, "slow_commands", "true" },
+		{ 0xd0, 0xfffffffd, "slow_commands", "false" },
+		{ 0xd0, 0x00000004, "performance", "true" },
+		{ 0xd0, 0xfffffffb, "performance", "false" },
+		{ 0xd0, 0x00000010, "of_reads", "true" },
+		{ 0xd0, 0xffffffef, "of_reads", "false" },
+		{ 0xd0, 0x00000020, "of_writes", "true" },
+		{ 0xd0, 0xffffffdf, "of_writes", "false" },
+		{ 0xd0, 0x00000040, "of_trims", "true" },
+		{ 0xd0, 0xffffffbf, "of_trims", "false" },
+		{ 0xd0, 0xc8640900, "slow_read_ms", "100" },
+		{ 0xd0, 0xc8640900, "slow_write_ms", "1010" },
+		{ 0xd0, 0xc8640900, "slow_trim_ms", "2010" },
+		{ 0xd0, 0, "slow_read_ms", "10" },
+		{ 0xd0, 0xfffffffe, "slow_trim_ms", "2560" },
+		{ 0xe1, 0x00008000, "slow_commands", "true" },
+		{ 0xe1, 0xffff7fff, "slow_commands", "false" },
+		{ 0xe1, 0xffff9388, "slow_ms", "5000" },
+		{ 0xe1, 0xfffffffe, "slow_ms", "32766" },
+		{ 0xe2, 0x00000001, "latency_statistics", "true" },
+		{ 0xe2, 0xfffffffe, "latency_statistics", "false" },
+	};
+	static const struct em_nvme_ctx no_offset = { .known = true };
+
+	for (size_t i = 0; i < EM_COUNT(rows); i++) {
+		const struct em_page *page = page_of(EM_BY_FEATURE, rows[i].code);
+
+		put(0, 4, rows[i].dword);
+		ck_assert_int_eq(em_page_check(page, data, 4), EM_PAGE_VALID);
+		ck_assert_msg(!strcmp(get(page, rows[i].key), rows[i].value), "%s of %08x is %s",
+			      rows[i].key, rows[i].dword, get(page, rows[i].key));
+		ck_assert_uint_eq(em_page_size(page, &no_offset), 4);
+	}
+	ck_assert_uint_eq(page_of(EM_BY_FEATURE, 0xd0)->beside, 0);
+	ck_assert_uint_eq(page_of(EM_BY_FEATURE, 0xe1)->beside, 0);
+	ck_assert_uint_eq(page_of(EM_BY_FEATURE, 0xe2)->beside, 32);
+	/* A log page of the same number is another page. */
+	ck_assert_ptr_ne(page_of(EM_BY_FEATURE, 0xd0), page_of(EM_BY_LOG, 0xd0));
+}
+END_TEST
+
+START_TEST(how_much_of_it_is_asked_for)
+{
+	static const struct em_nvme_ctx no_offset = { .known = true };
+
+	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd1), &ctx), 65540);
+	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd1), &no_offset), 4036);
+	/* Two hours: one is no whole number of dwords. */
+	ck_assert_uint_eq(em_page_size(page_of(EM_BY_LOG, 0xd2), &ctx), 4 + 2 * 86406);
+}
+END_TEST
+
 START_TEST(nothing_is_no_reading)
 {
 	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++) {
@@ -472,6 +908,16 @@ int main(void)
 	tcase_add_test(tc, granularity_of_namespaces);
 	tcase_add_test(tc, latency_of_memblaze_drives);
 	tcase_add_test(tc, latency_of_older_memblaze_drives);
+	tcase_add_test(tc, slow_commands_of_memblaze_drives);
+	tcase_add_test(tc, a_list_of_slow_commands_has_an_end);
+	tcase_add_test(tc, times_of_memblaze_drives);
+	tcase_add_test(tc, performance_of_memblaze_drives);
+	tcase_add_test(tc, performance_of_newer_memblaze_drives);
+	tcase_add_test(tc, most_performance_of_memblaze_drives);
+	tcase_add_test(tc, hours_of_performance_have_an_end);
+	tcase_add_test(tc, a_day_of_performance_is_the_most);
+	tcase_add_test(tc, features_of_memblaze_drives);
+	tcase_add_test(tc, how_much_of_it_is_asked_for);
 	tcase_add_test(tc, nothing_is_no_reading);
 	return run_tests(tc);
 }

@@ -70,13 +70,29 @@ static void add_field(struct em_buf *out, const struct em_page *page, const stru
 	em_buf_addc(out, '\n');
 }
 
+/* A page of entries that are made of many bytes: the pattern again and again. */
+static const uint8_t *bytes_of(const struct em_page *page, unsigned p, size_t *len)
+{
+	static uint8_t large[1 << 18];
+
+	*len = size_of(page);
+	if (page->size <= PAGE_MAX)
+		return data[p];
+	for (size_t at = 0; at < sizeof(large); at += PAGE_MAX)
+		memcpy(large + at, data[p], PAGE_MAX);
+	*len = sizeof(large);
+	return large;
+}
+
 static void add_entries(struct em_buf *out, const struct em_page *page,
 			const struct em_group *group, const struct em_field *field)
 {
 	em_buf_addf(out, "%s %s[].%s", page->key, group->key, field->key);
 	for (unsigned p = 0; p < PATTERNS; p++) {
 		uint8_t scratch[EM_ENTRY_SCRATCH];
-		const uint8_t *entry = em_group_entry(group, data[p], size_of(page), 1, scratch);
+		size_t len;
+		const uint8_t *bytes = bytes_of(page, p, &len);
+		const uint8_t *entry = em_group_entry(group, bytes, len, 1, scratch);
 
 		if (entry)
 			add_value(out, field, entry, group->stride);
@@ -86,8 +102,20 @@ static void add_entries(struct em_buf *out, const struct em_page *page,
 	em_buf_addc(out, '\n');
 }
 
+/* Entries are shown of a version alone that stands before them. */
+static void set_version(const struct em_page *page)
+{
+	bool has = !strcmp(page->key, "memblaze_slow_commands") ||
+		   !strcmp(page->key, "memblaze_performance");
+
+	for (unsigned p = 0; p < PATTERNS && has; p++)
+		memcpy(data[p], "\1\0\0", 4);
+}
+
 static void add_page(struct em_buf *out, const struct em_page *page)
 {
+	lay_out();
+	set_version(page);
 	for (unsigned i = 0; i < page->field_count; i++)
 		add_field(out, page, &page->fields[i]);
 	for (unsigned g = 0; g < page->group_count; g++)
@@ -97,7 +125,6 @@ static void add_page(struct em_buf *out, const struct em_page *page)
 
 static void add_all(struct em_buf *out)
 {
-	lay_out();
 	for (unsigned i = 0; i < EM_PAGE_COUNT; i++)
 		add_page(out, em_pages[i]);
 	for (unsigned i = 0; i < EM_REQUEST_PAGE_COUNT; i++)
