@@ -17,6 +17,10 @@ broker_libember_broker_a_SOURCES = \
 	broker/operations.c broker/operations.h \
 	broker/peers.c broker/peers.h \
 	broker/policy.c broker/policy.h \
+	broker/record.c broker/record.h \
+	broker/record_mask.c broker/record_mask.h \
+	broker/record_text.c broker/record_text.h \
+	broker/recorded.c broker/recorded.h \
 	broker/requests.c broker/state.h broker/stations.c \
 	broker/sysfs.c broker/sysfs.h
 
