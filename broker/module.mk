@@ -46,6 +46,7 @@ BROKER_TESTS = \
 	tests/unit/broker/test_peers \
 	tests/unit/broker/test_sysfs \
 	tests/unit/broker/test_device \
+	tests/unit/broker/test_record \
 	tests/unit/broker/test_options
 check_PROGRAMS += $(BROKER_TESTS)
 TESTS += $(BROKER_TESTS)
@@ -63,6 +64,8 @@ tests_unit_broker_test_sysfs_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_sysfs_LDADD = $(BROKER_TEST_LIBS)
 tests_unit_broker_test_device_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_device_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_record_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_record_LDADD = $(BROKER_TEST_LIBS)
 tests_unit_broker_test_options_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_options_LDADD = $(BROKER_TEST_LIBS)
 endif
