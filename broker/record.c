@@ -335,7 +335,7 @@ static int write_text(struct recorder *rec, struct em_buf *out)
 
 static int write_file(struct recorder *rec, struct em_new_file *file)
 {
-	em_cleanup(em_buf_done) struct em_buf out;
+	em_cleanup(em_buf_done) struct em_buf out = { 0 };
 	FILE *to = file->file ? file->file : stdout;
 	int r;
 

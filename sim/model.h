@@ -139,7 +139,7 @@ struct sim_log_entry {
 struct sim_drive {
 	char name[16];	    /* nvme0 */
 	char next_name[16]; /* the name it returns as */
-	char address[96], transport[16], slot[16], nqn[224], state[16];
+	char address[256], transport[32], slot[64], nqn[224], state[32];
 	uint16_t device_id, subsystem_vendor, subsystem_device;
 	unsigned minor, queue_count;
 	int numa_node;

@@ -189,6 +189,12 @@ static int put_text(char *to, size_t size, const char *text)
 	return 0;
 }
 
+/* The name of a directory of the tree: others' files do not lead out of it. */
+static int put_name(char *to, size_t size, const char *text)
+{
+	return strchr(text, '/') || text[0] == '.' ? -EINVAL : put_text(to, size, text);
+}
+
 static int set_host_value(struct sim_drive *d, const char *key, const char *value)
 {
 	uint64_t n;
@@ -196,13 +202,13 @@ static int set_host_value(struct sim_drive *d, const char *key, const char *valu
 	if (strcmp(key, "nqn") == 0)
 		return put_text(d->nqn, sizeof(d->nqn), value);
 	if (strcmp(key, "address") == 0)
-		return put_text(d->address, sizeof(d->address), value);
+		return put_name(d->address, sizeof(d->address), value);
 	if (strcmp(key, "state") == 0)
 		return put_text(d->state, sizeof(d->state), value);
 	if (strcmp(key, "transport") == 0)
 		return put_text(d->transport, sizeof(d->transport), value);
 	if (strcmp(key, "slot") == 0)
-		return put_text(d->slot, sizeof(d->slot), value);
+		return put_name(d->slot, sizeof(d->slot), value);
 	if (strcmp(key, "link_speed") == 0)
 		return put_text(d->link_speed, sizeof(d->link_speed), value);
 	if (strcmp(key, "link_speed_max") == 0)

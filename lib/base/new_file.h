@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 struct em_new_file {
-	FILE *file; /* to be written to */
+	FILE *file;		/* to be written to */
 	char *path, *temporary; /* temporary: NULL = it has no name yet */
 };
 

@@ -709,6 +709,8 @@ def test_scenario_errors():
                        (DRIVE + "namespace-page = 4294967297 <<\n>>\n", 3),
                        (DRIVE + "namespace-page = x <<\n>>\n", 3),
                        (DRIVE + "smart-page = <<\n00000000: " + "00 " * 400 + "\n>>\n", 4),
+                       # No name leads out of the tree.
+                       (DRIVE + "slot = ../../../../x\n", 3), (DRIVE + "address = ..\n", 3),
                        ("smart-page = <<\n>>\n", 1), ("[sim]\nsmart-page = <<\n>>\n", 2),
                        (DRIVE + "smart-page = <<\n>>\n>>\n", 5)):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
