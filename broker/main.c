@@ -12,6 +12,7 @@
 
 #include "broker/broker.h"
 #include "broker/policy.h"
+#include "broker/record.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
@@ -105,6 +106,17 @@ static int serve(struct em_options *options)
 	return r;
 }
 
+static int record(const struct em_options *options)
+{
+	em_cleanup(eventp) sd_event *event = NULL;
+	int r = sd_event_default(&event);
+
+	if (r >= 0)
+		return em_record(event, options);
+	em_error("Cannot go on: %s", strerror(-r));
+	return EXIT_FAILURE;
+}
+
 /* What a start or a reload would make of the policy: per class, on this host, for any drive. */
 static int print_policy(const struct em_options *options)
 {
@@ -135,7 +147,7 @@ int main(int argc, char **argv)
 	if (r != 0)
 		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	em_log_init("ember-broker", options.log_level);
-	if (options.print_policy)
+	if (options.print_policy || options.record)
 		em_log_plain();
 	r = block_signals();
 	if (r >= 0) {
@@ -147,6 +159,8 @@ int main(int argc, char **argv)
 		}
 		if (options.print_policy)
 			return print_policy(&options);
+		if (options.record)
+			return record(&options);
 		r = serve(&options);
 	}
 	if (r < 0)

@@ -17,6 +17,10 @@ broker_libember_broker_a_SOURCES = \
 	broker/operations.c broker/operations.h \
 	broker/peers.c broker/peers.h \
 	broker/policy.c broker/policy.h \
+	broker/record.c broker/record.h \
+	broker/record_mask.c broker/record_mask.h \
+	broker/record_text.c broker/record_text.h \
+	broker/recorded.c broker/recorded.h \
 	broker/requests.c broker/state.h broker/stations.c \
 	broker/sysfs.c broker/sysfs.h
 
@@ -42,6 +46,7 @@ BROKER_TESTS = \
 	tests/unit/broker/test_peers \
 	tests/unit/broker/test_sysfs \
 	tests/unit/broker/test_device \
+	tests/unit/broker/test_record \
 	tests/unit/broker/test_options
 check_PROGRAMS += $(BROKER_TESTS)
 TESTS += $(BROKER_TESTS)
@@ -59,6 +64,8 @@ tests_unit_broker_test_sysfs_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_sysfs_LDADD = $(BROKER_TEST_LIBS)
 tests_unit_broker_test_device_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_device_LDADD = $(BROKER_TEST_LIBS)
+tests_unit_broker_test_record_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
+tests_unit_broker_test_record_LDADD = $(BROKER_TEST_LIBS)
 tests_unit_broker_test_options_CPPFLAGS = $(BROKER_TEST_CPPFLAGS)
 tests_unit_broker_test_options_LDADD = $(BROKER_TEST_LIBS)
 endif

@@ -32,6 +32,9 @@ static const char usage[] =
 	"  --log-level LEVEL    " EM_LOG_LEVELS " (info)\n"
 	"  --print-policy       say what is wrong with the files, or what the policy answers, and "
 	"exit\n"
+	"  --record FILE        write what the drives answer into FILE, for ember-sim to play, and "
+	"exit\n"
+	"  --mask               with --record: other serial numbers and names in their place\n"
 	"  --version            print the versions of ember-broker and libnvme\n"
 	"  --help               print this\n";
 
@@ -69,6 +72,12 @@ static int take_option(struct em_options *config, int option)
 	case 'P':
 		config->print_policy = true;
 		return 0;
+	case 'r':
+		config->record = optarg;
+		return 0;
+	case 'm':
+		config->mask = true;
+		return 0;
 	case 'v':
 		printf("ember-broker " PACKAGE_VERSION "\nlibnvme %s\n",
 		       nvme_get_version(NVME_VERSION_PROJECT));
@@ -92,6 +101,8 @@ int em_options_parse(struct em_options *config, int argc, char **argv)
 		{ "patience", required_argument, NULL, 't' },
 		{ "log-level", required_argument, NULL, 'l' },
 		{ "print-policy", no_argument, NULL, 'P' },
+		{ "record", required_argument, NULL, 'r' },
+		{ "mask", no_argument, NULL, 'm' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -107,6 +118,10 @@ int em_options_parse(struct em_options *config, int argc, char **argv)
 		r = take_option(config, option);
 	if (r == 0 && optind < argc) {
 		fprintf(stderr, "ember-broker: \"%s\" is not an option\n", argv[optind]);
+		r = -EINVAL;
+	}
+	if (r == 0 && config->mask && !config->record) {
+		fputs("ember-broker: --mask is for --record FILE\n", stderr);
 		r = -EINVAL;
 	}
 	return r;
@@ -209,7 +224,8 @@ int em_options_load(struct em_options *config, char error[EM_CONF_ERROR_SIZE])
 	r = apply_options(&loaded, error);
 	if (r < 0)
 		return r;
-	r = resolve_user(&loaded, error);
+	/* A recording has no client: it works where that user was never made. */
+	r = config->record ? 0 : resolve_user(&loaded, error);
 	if (r < 0)
 		return r;
 	*config = loaded;

@@ -16,6 +16,8 @@ struct em_options {
 	const char *socket, *config, *policy; /* policy and config: never NULL */
 	bool config_given, policy_given;      /* then the file has to exist */
 	bool print_policy;		      /* and nothing else */
+	const char *record;		      /* NULL, or the file: and nothing else */
+	bool mask;
 	const char *client_user_option, *patience_option;
 	char client_user[64];
 	uid_t client_uid;

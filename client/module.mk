@@ -58,8 +58,6 @@ client_libember_client_a_SOURCES = \
 	client/mask_parts.h \
 	client/nearest.c \
 	client/nearest.h \
-	client/new_file.c \
-	client/new_file.h \
 	client/screen.c \
 	client/screen.h \
 	client/secrets.c \

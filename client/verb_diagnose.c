@@ -8,7 +8,7 @@
 #include "client/api.h"
 #include "client/bundle.h"
 #include "client/doctor.h"
-#include "client/new_file.h"
+#include "lib/base/new_file.h"
 #include "client/view.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/clock.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "client/human.h"
-#include "client/new_file.h"
+#include "lib/base/new_file.h"
 #include "client/raw.h"
 #include "client/view.h"
 #include "lib/base/cleanup.h"

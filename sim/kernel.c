@@ -348,7 +348,7 @@ int sim_kernel_return(struct sim_host *host, const char *as, const char *at)
 		if (other != d && other->minor == number && !other->gone)
 			return -EBUSY;
 	}
-	if (at && strlen(at) >= sizeof(d->address))
+	if (at && (strlen(at) >= sizeof(d->address) || strchr(at, '/') || at[0] == '.'))
 		return -EINVAL;
 	if (at)
 		strcpy(d->address, at);

@@ -29,6 +29,7 @@ static const size_t page_sizes[SIM_PAGE_COUNT] = {
 	[SIM_PAGE_TELEMETRY] = 512,
 	[SIM_PAGE_ENDURANCE] = 512,
 	[SIM_PAGE_EVENTS] = SIM_EVENTS_BYTES,
+	[SIM_PAGE_SUPPORTED] = 1024,
 };
 
 size_t sim_page_size(enum sim_page page)
@@ -75,6 +76,8 @@ struct sim_drive *sim_drive_free(struct sim_drive *drive)
 		for (unsigned i = 0; i < SIM_PAGE_COUNT; i++)
 			if (!is_lent(drive, (enum sim_page)i))
 				free(drive->page[i]);
+	if (drive)
+		free(drive->ns_pages);
 	free(drive);
 	return NULL;
 }
@@ -441,9 +444,9 @@ uint16_t sim_model_self_test(struct sim_drive *any, struct sim_exec *x)
 }
 
 static const enum sim_page log_pages[256] = {
-	[0x01] = SIM_PAGE_ERROR,     [0x02] = SIM_PAGE_SMART,	 [0x03] = SIM_PAGE_FIRMWARE,
-	[0x05] = SIM_PAGE_EFFECTS,   [0x06] = SIM_PAGE_SELFTEST, [0x81] = SIM_PAGE_SANITIZE,
-	[0x09] = SIM_PAGE_ENDURANCE, [0xca] = SIM_PAGE_VENDOR,
+	[0x00] = SIM_PAGE_SUPPORTED, [0x01] = SIM_PAGE_ERROR,	[0x02] = SIM_PAGE_SMART,
+	[0x03] = SIM_PAGE_FIRMWARE,  [0x05] = SIM_PAGE_EFFECTS, [0x06] = SIM_PAGE_SELFTEST,
+	[0x81] = SIM_PAGE_SANITIZE,  [0xca] = SIM_PAGE_VENDOR,	[0x09] = SIM_PAGE_ENDURANCE,
 };
 
 static uint16_t refuse_log(struct sim_exec *x, uint16_t status, uint16_t param)

@@ -61,6 +61,7 @@ enum sim_page {
 	SIM_PAGE_SANITIZE,  /* 512 */
 	SIM_PAGE_VENDOR,    /* log CAh, 512 */
 	SIM_PAGE_SECURITY,  /* TCG level-0 discovery, 2048 */
+	SIM_PAGE_SUPPORTED, /* log 00h, 1024 */
 	/* These three are laid out by the drive itself unless a file gives them. */
 	SIM_PAGE_TELEMETRY, /* header of logs 07h and 08h, 512 */
 	SIM_PAGE_ENDURANCE, /* log 09h of every group, 512 */
@@ -74,6 +75,12 @@ struct sim_namespace {
 	uint8_t block_shift; /* 9 or 12 */
 	uint32_t minor;
 	uint8_t nguid[16], eui64[8];
+};
+
+/* What Identify Namespace answers for one namespace, given in the scenario. */
+struct sim_namespace_page {
+	uint32_t nsid;
+	uint8_t bytes[4096];
 };
 
 /* Who had it captured. */
@@ -138,13 +145,14 @@ struct sim_log_entry {
 struct sim_drive {
 	char name[16];	    /* nvme0 */
 	char next_name[16]; /* the name it returns as */
-	char address[96], transport[16], slot[16], nqn[224], state[16];
+	char address[256], transport[32], slot[64], nqn[224], state[32];
 	uint16_t device_id, subsystem_vendor, subsystem_device;
 	unsigned minor, queue_count;
 	int numa_node;
-	char link_speed[32]; /* "" = what it could have */
-	unsigned link_width; /* 0 likewise */
+	char link_speed[32], link_speed_max[32]; /* "" = 16 GT/s */
+	unsigned link_width, link_width_max;	 /* 0 = 4 */
 	bool announces_nqn;
+	bool recorded; /* supports what its pages say */
 	/*
 	 * A subsystem of several controllers: its number, and the controller that the shared pages
 	 * belong to. -1 and NULL for a drive with one controller.
@@ -155,6 +163,8 @@ struct sim_drive {
 	uint8_t *page[SIM_PAGE_COUNT]; /* of first where the controllers share it */
 	bool fixed[SIM_PAGE_COUNT];    /* given as a hex file: left byte for byte as it is */
 	bool has_log[256], has_feature[256], has_opcode[256];
+	struct sim_namespace_page *ns_pages; /* of the owner */
+	unsigned ns_page_count;
 	uint32_t feature[256], feature_default[256];
 	struct sim_namespace ns[SIM_NAMESPACES_MAX];
 	unsigned ns_count;
@@ -283,6 +293,13 @@ int sim_rate_set(struct sim_drive *drive, const char *name, const char *rate, co
  * bit of critical_warning, and clears it on the way back. */
 void sim_rate_apply(struct sim_drive *drive, uint64_t now_us);
 int sim_page_by_name(const char *name); /* "smart" -> SIM_PAGE_SMART, or -ENOENT */
+/* A line of a hex dump into a page. 0, -EINVAL: no such line, -ERANGE: beyond the page. */
+int sim_page_read_line(const char *line, uint8_t *page, size_t size);
+/* Replaces a page and has the drive support its log. */
+void sim_page_give(struct sim_drive *drive, enum sim_page page, const uint8_t *bytes);
+/* Identify Namespace of one namespace. -ENOENT: the drive has none of that NSID. */
+int sim_namespace_page_give(struct sim_drive *drive, uint32_t nsid, const uint8_t bytes[4096]);
+const struct sim_namespace_page *sim_namespace_page_find(struct sim_drive *drive, uint32_t nsid);
 /* Reads a hex file as xxd -r does. Missing bytes are zero. */
 int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path, char *error,
 		  size_t error_size);

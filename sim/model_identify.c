@@ -10,6 +10,8 @@
 #define CNS_ALLOCATED_LIST 0x10
 #define CNS_ALLOCATED	   0x11
 
+#define DESCRIPTOR_COMMAND_SET 4
+
 static const struct sim_namespace *find_ns(const struct sim_drive *drive, uint32_t nsid)
 {
 	for (unsigned i = 0; i < drive->ns_count; i++)
@@ -41,9 +43,15 @@ static bool is_discovery(const struct sim_drive *drive)
 	return drive->page[SIM_PAGE_IDENTIFY][111] == 2;
 }
 
-static void lay_out_ns(const struct sim_drive *drive, const struct sim_namespace *ns,
-		       uint8_t out[4096])
+static void lay_out_ns(struct sim_drive *drive, const struct sim_namespace *ns, uint8_t out[4096])
 {
+	const struct sim_namespace_page *given =
+		ns ? sim_namespace_page_find(drive, ns->nsid) : NULL;
+
+	if (given) {
+		memcpy(out, given->bytes, 4096);
+		return;
+	}
 	if (drive->fixed[SIM_PAGE_NAMESPACE]) {
 		memcpy(out, drive->page[SIM_PAGE_NAMESPACE], 4096);
 		return;
@@ -108,6 +116,11 @@ static uint16_t identify_list(struct sim_drive *drive, struct sim_exec *x)
 
 static size_t add_descriptor(uint8_t *out, uint8_t type, const void *id, uint8_t len)
 {
+	static const uint8_t nothing[16];
+
+	/* An identifier that is all zero is none. */
+	if (memcmp(id, nothing, len) == 0 && type != DESCRIPTOR_COMMAND_SET)
+		return 0;
 	out[0] = type;
 	out[1] = len;
 	memcpy(out + 4, id, len);
@@ -126,7 +139,7 @@ static uint16_t identify_descriptors(struct sim_drive *drive, struct sim_exec *x
 	at = add_descriptor(out, 1, ns->eui64, sizeof(ns->eui64));
 	at += add_descriptor(out + at, 2, ns->nguid, sizeof(ns->nguid));
 	if (version(drive) >= 0x00020000)
-		add_descriptor(out + at, 4, "", 1); /* command set: NVM */
+		add_descriptor(out + at, DESCRIPTOR_COMMAND_SET, "", 1); /* NVM */
 	sim_model_copy_list(x, out);
 	return 0;
 }

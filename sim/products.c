@@ -159,6 +159,11 @@ static const struct family discovery = {
 	.type = 2,
 };
 
+/* A drive from a recording: all that it is stands in its pages. */
+static const struct family recorded = {
+	.firmware = "",
+};
+
 static const struct product {
 	const char *name, *model;
 	const struct family *family;
@@ -177,6 +182,7 @@ static const struct product {
 	{ "minimal", "Minimal NVMe 1.0", &minimal, 0x1100, 240 },
 	{ "target", "Linux", &target, 0, 960 },
 	{ "discovery", "", &discovery, 0, 0 },
+	{ "recorded", "", &recorded, 0, 0 },
 };
 
 /* 97696368 sectors for the first 50 GB, 1953504 for each further one. */
@@ -365,7 +371,7 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	static const uint8_t recording[] = { 0xd0, 0xe1, 0xe2 };
 
 	support(d->has_opcode, opcodes, sizeof(opcodes));
-	if (f->type != 2)
+	if (f->type != 2 && f != &recorded)
 		support(d->has_log, logs, sizeof(logs));
 	support(d->has_feature, features, sizeof(features));
 	d->has_opcode[SIM_OP_SELF_TEST] = d->has_log[0x06] = f->oacs & 0x10;
@@ -376,7 +382,9 @@ static void lay_out_support(struct sim_drive *d, const struct product *p)
 	d->has_log[0xca] = f->has_memblaze;
 	d->has_log[0xd1] = d->has_log[0xd2] = f->records;
 	d->has_log[0x81] = em_le32(d->page[SIM_PAGE_IDENTIFY] + 328) != 0;
-	lay_out_effects(d);
+	if (f != &recorded)
+		lay_out_effects(d);
+	d->recorded = f == &recorded;
 	d->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = f->wctemp ? f->wctemp : 0xffff;
 	d->feature_default[0x07] = 0x001f001f;
 	if (!f->records)
@@ -407,11 +415,29 @@ static void settle_capacity(struct sim_drive *drive)
 		em_put_le64(id + 296, total - used);
 }
 
+/*
+ * What was recorded has its logs from its pages; what is no page it supports as it announces it.
+ * Telemetry and the persistent event log are then the simulator's own.
+ */
+static void settle_recorded(struct sim_drive *drive)
+{
+	const uint8_t *id = drive->page[SIM_PAGE_IDENTIFY];
+	uint16_t wctemp = em_le16(id + 266);
+
+	drive->has_opcode[SIM_OP_SELF_TEST] = em_le16(id + 256) & 0x10;
+	drive->has_log[0x07] = drive->has_log[0x08] = id[261] & 0x08;
+	drive->has_log[0x0d] = id[261] & 0x10;
+	drive->feature_default[SIM_FEATURE_TEMP_THRESHOLD] = wctemp ? wctemp : 0xffff;
+	sim_model_start(drive);
+}
+
 void sim_product_settle(struct sim_drive *drive)
 {
 	uint8_t *id = drive->page[SIM_PAGE_IDENTIFY];
-	bool given = drive->nqn[0];
+	bool given = drive->nqn[0], fixed = drive->fixed[SIM_PAGE_IDENTIFY];
 
+	if (drive->recorded)
+		settle_recorded(drive);
 	if (!given && id[111] == 2) {
 		snprintf(drive->nqn, sizeof(drive->nqn), "nqn.2014-08.org.nvmexpress.discovery");
 		given = true;
@@ -422,7 +448,7 @@ void sim_product_settle(struct sim_drive *drive)
 		snprintf(drive->nqn, sizeof(drive->nqn), "%.223s", (const char *)id + 768);
 	else if (!given)
 		make_nqn(id, drive->nqn, sizeof(drive->nqn));
-	if (given || (drive->announces_nqn && !drive->fixed[SIM_PAGE_IDENTIFY])) {
+	if (!fixed && (given || drive->announces_nqn)) {
 		memset(id + 768, 0, 256);
 		memcpy(id + 768, drive->nqn, strlen(drive->nqn));
 	}

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,13 +16,14 @@
 
 #define DEPTH_MAX  8
 #define DRIVES_MAX 4096
-#define LINES_MAX  128
+#define LINES_MAX  1024
 
 enum section { NO_SECTION, SIM_SECTION, INCLUDE_SECTION, DRIVE_SECTION };
 
 struct setting {
 	unsigned line;
 	char *key, *value;
+	uint8_t *bytes; /* of a page that stands in the file itself; NULL */
 };
 
 struct reader {
@@ -32,7 +34,8 @@ struct reader {
 	/* A drive's lines are kept until its section ends, so that it can be made several times. */
 	struct setting settings[LINES_MAX];
 	unsigned count;
-	char name[16]; /* "" or what [drive NAME] says */
+	size_t page_size; /* of the last setting, while its lines are read; 0: none is */
+	char name[16];	  /* "" or what [drive NAME] says */
 };
 
 __attribute__((format(printf, 3, 4))) static int fail(const struct reader *r, int err,
@@ -126,16 +129,53 @@ static int set_rate(const struct reader *r, struct sim_drive *d, const char *val
 	return 0;
 }
 
-static int set_page(const struct reader *r, struct sim_drive *d, const char *key, const char *value)
+static bool is_page_key(const char *key)
 {
-	char name[32], path[PATH_MAX], error[PATH_MAX + 128];
+	size_t len = strlen(key);
+
+	return len > 5 && strcmp(key + len - 5, "-page") == 0;
+}
+
+static int page_of(const struct reader *r, const char *key)
+{
+	char name[32];
 	int page;
 
 	snprintf(name, sizeof(name), "%.*s", (int)(strlen(key) - strlen("-page")), key);
 	page = sim_page_by_name(name);
+	return page < 0 ? fail(r, -EINVAL, "there is no page %s", name) : page;
+}
+
+/* "<<" and, for one namespace, "NSID <<". */
+static int set_inline_page(const struct reader *r, struct sim_drive *d, enum sim_page page,
+			   const char *value, const uint8_t *bytes)
+{
+	char tail[4] = "";
+	uint64_t nsid;
+
+	if (strcmp(value, "<<") == 0) {
+		sim_page_give(d, page, bytes);
+		return 0;
+	}
+	if (page != SIM_PAGE_NAMESPACE || sscanf(value, "%" SCNu64 " %3s", &nsid, tail) != 2 ||
+	    strcmp(tail, "<<") != 0)
+		return fail(r, -EINVAL, "want: KEY-page = << or namespace-page = NSID <<");
+	if (nsid > UINT32_MAX || sim_namespace_page_give(d, (uint32_t)nsid, bytes) < 0)
+		return fail(r, -EINVAL, "no line namespace = %" PRIu64 " stands before its page",
+			    nsid);
+	return 0;
+}
+
+static int set_page(const struct reader *r, struct sim_drive *d, const struct setting *s)
+{
+	char path[PATH_MAX], error[PATH_MAX + 128];
+	int page = page_of(r, s->key);
+
 	if (page < 0)
-		return fail(r, -EINVAL, "there is no page %s", name);
-	resolve(r, value, path);
+		return page;
+	if (s->bytes)
+		return set_inline_page(r, d, (enum sim_page)page, s->value, s->bytes);
+	resolve(r, s->value, path);
 	if (sim_page_load(d, (enum sim_page)page, path, error, sizeof(error)) < 0)
 		return fail(r, -EINVAL, "%s", error);
 	return 0;
@@ -149,6 +189,12 @@ static int put_text(char *to, size_t size, const char *text)
 	return 0;
 }
 
+/* The name of a directory of the tree: others' files do not lead out of it. */
+static int put_name(char *to, size_t size, const char *text)
+{
+	return strchr(text, '/') || text[0] == '.' ? -EINVAL : put_text(to, size, text);
+}
+
 static int set_host_value(struct sim_drive *d, const char *key, const char *value)
 {
 	uint64_t n;
@@ -156,15 +202,21 @@ static int set_host_value(struct sim_drive *d, const char *key, const char *valu
 	if (strcmp(key, "nqn") == 0)
 		return put_text(d->nqn, sizeof(d->nqn), value);
 	if (strcmp(key, "address") == 0)
-		return put_text(d->address, sizeof(d->address), value);
+		return put_name(d->address, sizeof(d->address), value);
 	if (strcmp(key, "state") == 0)
 		return put_text(d->state, sizeof(d->state), value);
 	if (strcmp(key, "transport") == 0)
 		return put_text(d->transport, sizeof(d->transport), value);
 	if (strcmp(key, "slot") == 0)
-		return put_text(d->slot, sizeof(d->slot), value);
+		return put_name(d->slot, sizeof(d->slot), value);
 	if (strcmp(key, "link_speed") == 0)
 		return put_text(d->link_speed, sizeof(d->link_speed), value);
+	if (strcmp(key, "link_speed_max") == 0)
+		return put_text(d->link_speed_max, sizeof(d->link_speed_max), value);
+	if (strcmp(key, "numa_node") == 0 && strcmp(value, "-1") == 0) {
+		d->numa_node = -1;
+		return 0;
+	}
 	if (em_parse_u64(value, 0, 65535, &n) < 0)
 		return -ENOENT;
 	if (strcmp(key, "device_id") == 0)
@@ -177,15 +229,17 @@ static int set_host_value(struct sim_drive *d, const char *key, const char *valu
 		d->numa_node = (int)n;
 	else if (strcmp(key, "link_width") == 0)
 		d->link_width = (unsigned)n;
+	else if (strcmp(key, "link_width_max") == 0)
+		d->link_width_max = (unsigned)n;
 	else
 		return -ENOENT;
 	return 0;
 }
 
-static int set_value(const struct reader *r, struct sim_drive *d, const char *key,
-		     const char *value, unsigned copy)
+static int set_value(const struct reader *r, struct sim_drive *d, const struct setting *s,
+		     unsigned copy)
 {
-	size_t len = strlen(key);
+	const char *key = s->key, *value = s->value;
 	char numbered[64];
 	int e;
 
@@ -199,8 +253,8 @@ static int set_value(const struct reader *r, struct sim_drive *d, const char *ke
 		return set_plan(r, value);
 	if (strcmp(key, "rate") == 0)
 		return set_rate(r, d, value);
-	if (len > 5 && strcmp(key + len - 5, "-page") == 0)
-		return set_page(r, d, key, value);
+	if (is_page_key(key))
+		return set_page(r, d, s);
 	/* Copies of one section must not share a serial: %n stands for the copy's number. */
 	if (strstr(value, "%n")) {
 		snprintf(numbered, sizeof(numbered), "%.*s%05u%s",
@@ -294,7 +348,7 @@ static int make_drive(struct reader *r, const char *product, unsigned copy)
 
 		r->line = s->line;
 		if (!is_about_making(s->key))
-			e = set_value(r, d, s->key, s->value, copy);
+			e = set_value(r, d, s, copy);
 	}
 	if (e < 0) {
 		sim_drive_leave(d);
@@ -337,6 +391,7 @@ static int end_section(struct reader *r)
 	for (unsigned i = 0; i < r->count; i++) {
 		free(r->settings[i].key);
 		free(r->settings[i].value);
+		free(r->settings[i].bytes);
 	}
 	r->count = 0;
 	r->line = line;
@@ -352,8 +407,44 @@ static int keep(struct reader *r, const char *key, const char *value)
 	s->line = r->line;
 	s->key = strdup(key);
 	s->value = strdup(value);
+	s->bytes = NULL;
 	r->count++;
 	return s->key && s->value ? 0 : -ENOMEM;
+}
+
+/* The lines up to ">>" are a page. */
+static int begin_page(struct reader *r, const char *key, const char *value)
+{
+	int page = page_of(r, key);
+
+	if (page < 0)
+		return page;
+	if (keep(r, key, value) < 0)
+		return -ENOMEM;
+	r->page_size = sim_page_size((enum sim_page)page);
+	r->settings[r->count - 1].bytes = calloc(1, r->page_size);
+	return r->settings[r->count - 1].bytes ? 0 : -ENOMEM;
+}
+
+static int on_page_line(struct reader *r, const char *line)
+{
+	int e;
+
+	if (strcmp(line, ">>") == 0) {
+		r->page_size = 0;
+		return 0;
+	}
+	e = sim_page_read_line(line, r->settings[r->count - 1].bytes, r->page_size);
+	if (e == -ERANGE)
+		return fail(r, e, "beyond the %zu bytes of this page", r->page_size);
+	return e < 0 ? fail(r, e, "not a line of xxd; a page ends with a line >>") : 0;
+}
+
+static bool begins_page(const char *key, const char *value)
+{
+	size_t len = strlen(value);
+
+	return is_page_key(key) && len >= 2 && strcmp(value + len - 2, "<<") == 0;
 }
 
 static int load(struct sim_server *srv, const char *path, unsigned depth);
@@ -379,7 +470,7 @@ static int on_setting(struct reader *r, const char *key, const char *value)
 		if (strcmp(key, "namespace") == 0 && !names_namespaces(r) &&
 		    keep(r, "namespaces", "none") < 0)
 			return -ENOMEM;
-		return keep(r, key, value);
+		return begins_page(key, value) ? begin_page(r, key, value) : keep(r, key, value);
 	case INCLUDE_SECTION:
 		if (strcmp(key, "file") != 0)
 			break;
@@ -434,6 +525,8 @@ static int on_line(struct reader *r, char *text)
 {
 	char *equals, *line = trim(text);
 
+	if (r->page_size)
+		return on_page_line(r, line);
 	if (!*line || *line == '#' || *line == ';')
 		return 0;
 	if (*line == '[')
@@ -459,7 +552,15 @@ static int load(struct sim_server *srv, const char *path, unsigned depth)
 	}
 	while (e == 0 && fgets(line, sizeof(line), f)) {
 		r.line++;
-		e = on_line(&r, line);
+		if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n')
+			e = fail(&r, -E2BIG, "a line of more than %zu characters",
+				 sizeof(line) - 2);
+		else
+			e = on_line(&r, line);
+	}
+	if (e == 0 && r.page_size) {
+		r.line = r.settings[r.count - 1].line;
+		e = fail(&r, -EINVAL, "the page that begins here does not end: no line >>");
 	}
 	if (e < 0)
 		r.section = NO_SECTION; /* only to free what was kept */

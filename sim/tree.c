@@ -175,8 +175,9 @@ static void add_pci(struct place *p, const struct sim_drive *d)
 	put(p, "numa_node", "%d\n", d->numa_node);
 	put(p, "current_link_speed", "%s\n", d->link_speed[0] ? d->link_speed : "16.0 GT/s PCIe");
 	put(p, "current_link_width", "%u\n", d->link_width ? d->link_width : 4);
-	put(p, "max_link_speed", "16.0 GT/s PCIe\n");
-	put(p, "max_link_width", "4\n");
+	put(p, "max_link_speed", "%s\n",
+	    d->link_speed_max[0] ? d->link_speed_max : "16.0 GT/s PCIe");
+	put(p, "max_link_width", "%u\n", d->link_width_max ? d->link_width_max : 4);
 	put(p, "uevent",
 	    "DRIVER=nvme\nPCI_CLASS=10802\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\n"
 	    "PCI_SLOT_NAME=%s\nMODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc01sc08i02\n",

@@ -212,15 +212,16 @@ static const char *const page_names[SIM_PAGE_COUNT] = {
 	[SIM_PAGE_SELFTEST] = "selftest",   [SIM_PAGE_SANITIZE] = "sanitize",
 	[SIM_PAGE_VENDOR] = "vendor",	    [SIM_PAGE_SECURITY] = "security",
 	[SIM_PAGE_TELEMETRY] = "telemetry", [SIM_PAGE_ENDURANCE] = "endurance",
-	[SIM_PAGE_EVENTS] = "events",
+	[SIM_PAGE_EVENTS] = "events",	    [SIM_PAGE_SUPPORTED] = "supported",
 };
 
-/* The log that a page given as a file makes the drive support. */
-static const uint8_t page_log[SIM_PAGE_COUNT] = {
-	[SIM_PAGE_ERROR] = 0x01,   [SIM_PAGE_SMART] = 0x02,	[SIM_PAGE_FIRMWARE] = 0x03,
-	[SIM_PAGE_EFFECTS] = 0x05, [SIM_PAGE_SELFTEST] = 0x06,	[SIM_PAGE_SANITIZE] = 0x81,
-	[SIM_PAGE_VENDOR] = 0xca,  [SIM_PAGE_TELEMETRY] = 0x07, [SIM_PAGE_ENDURANCE] = 0x09,
-	[SIM_PAGE_EVENTS] = 0x0d,
+/* The log that a page given as a file makes the drive support; -1: it is none. */
+static const int page_log[SIM_PAGE_COUNT] = {
+	[SIM_PAGE_IDENTIFY] = -1,    [SIM_PAGE_NAMESPACE] = -1, [SIM_PAGE_SECURITY] = -1,
+	[SIM_PAGE_SUPPORTED] = 0x00, [SIM_PAGE_ERROR] = 0x01,	[SIM_PAGE_SMART] = 0x02,
+	[SIM_PAGE_FIRMWARE] = 0x03,  [SIM_PAGE_EFFECTS] = 0x05, [SIM_PAGE_SELFTEST] = 0x06,
+	[SIM_PAGE_SANITIZE] = 0x81,  [SIM_PAGE_VENDOR] = 0xca,	[SIM_PAGE_TELEMETRY] = 0x07,
+	[SIM_PAGE_ENDURANCE] = 0x09, [SIM_PAGE_EVENTS] = 0x0d,
 };
 
 int sim_page_by_name(const char *name)
@@ -231,9 +232,8 @@ int sim_page_by_name(const char *name)
 	return -ENOENT;
 }
 
-/* "00000010: 04 3a 01 64" or "00000010: 043a 0164  .:.d": bytes end at two blanks or a non-digit.
- */
-static int read_line(const char *line, uint8_t *page, size_t size)
+/* "00000010: 04 3a 01 64" or "00000010: 043a 0164  .:.d": two blanks or the line's end end it. */
+int sim_page_read_line(const char *line, uint8_t *page, size_t size)
 {
 	char *end;
 	unsigned long at = strtoul(line, &end, 16);
@@ -249,8 +249,10 @@ static int read_line(const char *line, uint8_t *page, size_t size)
 			end++;
 			continue;
 		}
-		if (!isxdigit((unsigned char)end[0]) || !isxdigit((unsigned char)end[1]))
+		if (*end == '\n' || *end == '\r')
 			break;
+		if (!isxdigit((unsigned char)end[0]) || !isxdigit((unsigned char)end[1]))
+			return -EINVAL;
 		sscanf(end, "%2x", &byte);
 		if (at >= size)
 			return -ERANGE;
@@ -261,11 +263,73 @@ static int read_line(const char *line, uint8_t *page, size_t size)
 	return 0;
 }
 
+void sim_page_give(struct sim_drive *drive, enum sim_page page, const uint8_t *bytes)
+{
+	uint8_t before = drive->page[SIM_PAGE_SMART][0];
+
+	memcpy(drive->page[page], bytes, sim_page_size(page));
+	drive->fixed[page] = true;
+	if (page_log[page] >= 0)
+		drive->has_log[page_log[page]] = true;
+	if (page == SIM_PAGE_SECURITY)
+		drive->has_opcode[SIM_OP_SECURITY_RECEIVE] = true;
+	sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
+}
+
+static struct sim_namespace *find_namespace(struct sim_drive *drive, uint32_t nsid)
+{
+	for (unsigned i = 0; i < drive->ns_count; i++)
+		if (drive->ns[i].nsid == nsid)
+			return &drive->ns[i];
+	return NULL;
+}
+
+const struct sim_namespace_page *sim_namespace_page_find(struct sim_drive *drive, uint32_t nsid)
+{
+	const struct sim_drive *owner = sim_drive_owner(drive);
+
+	for (unsigned i = 0; i < owner->ns_page_count; i++)
+		if (owner->ns_pages[i].nsid == nsid)
+			return &owner->ns_pages[i];
+	return NULL;
+}
+
+static struct sim_namespace_page *add_namespace_page(struct sim_drive *owner, uint32_t nsid)
+{
+	struct sim_namespace_page *more =
+		reallocarray(owner->ns_pages, owner->ns_page_count + 1, sizeof(*owner->ns_pages));
+
+	if (!more)
+		return NULL;
+	owner->ns_pages = more;
+	more += owner->ns_page_count++;
+	more->nsid = nsid;
+	return more;
+}
+
+int sim_namespace_page_give(struct sim_drive *drive, uint32_t nsid, const uint8_t bytes[4096])
+{
+	struct sim_namespace *ns = find_namespace(drive, nsid);
+	struct sim_namespace_page *page =
+		(struct sim_namespace_page *)sim_namespace_page_find(drive, nsid);
+
+	if (!ns)
+		return -ENOENT;
+	if (!page)
+		page = add_namespace_page(sim_drive_owner(drive), nsid);
+	if (!page)
+		return -ENOMEM;
+	memcpy(page->bytes, bytes, sizeof(page->bytes));
+	memcpy(ns->nguid, bytes + 104, sizeof(ns->nguid));
+	memcpy(ns->eui64, bytes + 120, sizeof(ns->eui64));
+	return 0;
+}
+
 int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path, char *error,
 		  size_t error_size)
 {
 	em_cleanup(em_fclosep) FILE *f = fopen(path, "re");
-	uint8_t before = drive->page[SIM_PAGE_SMART][0], bytes[16384] = { 0 };
+	uint8_t bytes[16384] = { 0 };
 	char line[512];
 	unsigned number = 0;
 
@@ -275,19 +339,13 @@ int sim_page_load(struct sim_drive *drive, enum sim_page page, const char *path,
 	}
 	while (fgets(line, sizeof(line), f)) {
 		number++;
-		if (read_line(line, bytes, sim_page_size(page)) == 0)
+		if (sim_page_read_line(line, bytes, sim_page_size(page)) == 0)
 			continue;
 		snprintf(error, error_size, "%s:%u: not a line of xxd, or beyond %zu bytes", path,
 			 number, sim_page_size(page));
 		return -EINVAL;
 	}
-	memcpy(drive->page[page], bytes, sim_page_size(page));
-	drive->fixed[page] = true;
-	if (page_log[page])
-		drive->has_log[page_log[page]] = true;
-	if (page == SIM_PAGE_SECURITY)
-		drive->has_opcode[SIM_OP_SECURITY_RECEIVE] = true;
-	sim_model_warning_changed(drive, before, drive->page[SIM_PAGE_SMART][0]);
+	sim_page_give(drive, page, bytes);
 	return 0;
 }
 

@@ -15,6 +15,8 @@ lib_base_libember_base_a_SOURCES = \
 	lib/base/log.h \
 	lib/base/manual.c \
 	lib/base/manual.h \
+	lib/base/new_file.c \
+	lib/base/new_file.h \
 	lib/base/parse.c \
 	lib/base/parse.h \
 	lib/base/text.c \

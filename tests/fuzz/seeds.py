@@ -295,6 +295,9 @@ def scenario():
     yield b"[sim]\nadmin_timeout = 60s\n[drive nvme7]\nproduct = 6530\nserial = SH%n\n" \
         b"percentage_used = 0x68\nnamespace = 7 800GB 4096 node 2\nat = 5s hang\n"
     yield b"[drive]\nproduct = minimal\nsmart-page = x.hex\nat = 0s refuse get-log 0x06 0x4109\n"
+    yield b"[drive]\nproduct = recorded\nsmart-page = <<\n00000000: 0437 0164  .7.d\n000001f0: 01\n>>\n" \
+        b"supported-page = <<\n>>\nnamespace = 1 1GB 512 node 4\nnamespace-page = 1 <<\n00000000: 65cd 1d\n>>\n" \
+        b"link_width_max = 8\n[drive]\ncontroller_of = nvme0\nidentify-page = <<\n00000000: 5f1c\n>>\n"
 
 
 def words_of(*paths):

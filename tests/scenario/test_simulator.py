@@ -21,6 +21,7 @@ import time
 import harness
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+DRIVE = "[drive]\nproduct = generic\n"
 TOP = os.path.dirname(os.path.dirname(HERE))
 DEFAULT = TOP + "/sim/scenarios/default.conf"
 LONG = os.environ.get("LONG") == "1"
@@ -661,6 +662,33 @@ def test_scenario_pages():
             assert host.nvme("id-ctrl", "/dev/nvme0", "-o", "json")["mn"].startswith("P5926DT")
 
 
+def test_scenario_holds_pages():
+    smart, first, second = (bytearray(size) for size in (512, 4096, 4096))
+    smart[5] = 77
+    first[0:8] = (3 << 20).to_bytes(8, "little")
+    first[104:120], first[120:128] = bytes(range(16)), bytes(range(40, 48))
+    second[0:8] = (5 << 20).to_bytes(8, "little")
+    supported = bytes([1, 0, 0, 0, 3, 0, 0, 0])
+    with sim(DRIVE + "smart-page = <<\n# nothing but the wear\n\n" + xxd(smart) + ">>\n"
+             "supported-page = <<\n" + xxd(supported) + ">>\n"
+             "namespace = 1 1536MiB\nnamespace-page = 1 <<\n" + xxd(first) + ">>\n"
+             "namespace = 2 2560MiB\nnamespace-page = 2 <<\n" + xxd(second) + ">>\n"
+             "[drive]\ncontroller_of = nvme0\n") as host:
+        for device in ("nvme0", "nvme1"):
+            log = host.nvme("smart-log", f"/dev/{device}", "-o", "json")
+            assert log["percent_used"] == 77, log
+            raw = host.run("nvme", "get-log", f"/dev/{device}", "-i", "0", "-l", "8")
+            assert "01 00 00 00 03" in raw.stdout, raw
+            for nsid, blocks in ((1, 3 << 20), (2, 5 << 20)):
+                ns = host.nvme("id-ns", f"/dev/{device}", "-n", str(nsid), "-o", "json")
+                assert ns["nsze"] == blocks, ns
+        # Linux has the identifiers from there.
+        assert open(f"{host.root}/sys/block/nvme0n1/eui").read() == "28 29 2a 2b 2c 2d 2e 2f\n"
+    # The later line wins, as everywhere.
+    with sim(DRIVE + "smart-page = <<\n" + xxd(smart) + ">>\npercentage_used = 9\n") as host:
+        assert host.nvme("smart-log", "/dev/nvme0", "-o", "json")["percent_used"] == 9
+
+
 def test_scenario_errors():
     for text, line in (("[drive]\nproduct = none\n", 2), ("[drive]\nserial = x\n", 2),
                        ("[drive]\nproduct = 6530\nfrobnicate = 1\n", 3), ("x = 1\n", 1),
@@ -668,7 +696,23 @@ def test_scenario_errors():
                        ("[drive]\ncontroller_of = nvme0\n", 2),
                        ("[drive]\nproduct = 6530\nrate = percentage_used fast\n", 3),
                        ("[drive]\nproduct = 6530\nrate = serial 1/s\n", 3),
-                       ("[sim]\nspeed = 0\n", 2)):
+                       ("[sim]\nspeed = 0\n", 2),
+                       # Pages in the file: without an end, over their end, no dump, of nothing.
+                       (DRIVE + "smart-page = <<\n00000000: 00\n", 3), (DRIVE + "smart-page = <<\n", 3),
+                       (DRIVE + "smart-page = <<\n\n000001ff: 00 00\n>>\n", 5),
+                       (DRIVE + "smart-page = <<\nffffffffffffffff: 00\n>>\n", 4),
+                       (DRIVE + "smart-page = <<\n00000000: 0g\n>>\n", 4),
+                       (DRIVE + "smart-page = <<\n00000000: 0\n>>\n", 4),
+                       (DRIVE + "smart-page = <<\nserial = x\n>>\n", 4),
+                       (DRIVE + "bogus-page = <<\n>>\n", 3), (DRIVE + "smart-page = 1 <<\n>>\n", 3),
+                       (DRIVE + "namespace-page = 9 <<\n>>\n", 3),
+                       (DRIVE + "namespace-page = 4294967297 <<\n>>\n", 3),
+                       (DRIVE + "namespace-page = x <<\n>>\n", 3),
+                       (DRIVE + "smart-page = <<\n00000000: " + "00 " * 400 + "\n>>\n", 4),
+                       # No name leads out of the tree.
+                       (DRIVE + "slot = ../../../../x\n", 3), (DRIVE + "address = ..\n", 3),
+                       ("smart-page = <<\n>>\n", 1), ("[sim]\nsmart-page = <<\n>>\n", 2),
+                       (DRIVE + "smart-page = <<\n>>\n>>\n", 5)):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
             file.write(text)
             file.flush()

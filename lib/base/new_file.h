@@ -3,9 +3,8 @@
 /*
  * new_file - a file that is there whole or not at all, and never in the place of another.
  *
- * It grows without a name in the directory of its own, readable by its owner alone, and gets its
- * name at the end: whoever is killed before leaves nothing. File systems that know no such file
- * have a temporary name beside its own meanwhile.
+ * It grows without a name (under a temporary one beside its own, where the file system wants one),
+ * readable by its owner alone, and gets its name at the end.
  *
  * Owns:     path and the open file; em_new_file_done() takes away what was not kept.
  * Threads:  one. Blocking: on the disk.
@@ -14,9 +13,8 @@
 #include <stdio.h>
 
 struct em_new_file {
-	FILE *file; /* to be written to */
-	char *path;
-	char *temporary; /* NULL: it has no name yet */
+	FILE *file;		/* to be written to */
+	char *path, *temporary; /* temporary: NULL = it has no name yet */
 };
 
 int em_new_file_open(struct em_new_file *ret, const char *path);
