@@ -214,7 +214,7 @@ START_TEST(persistent_event_header)
 }
 END_TEST
 
-/* Three events of 29, 24 and 26 bytes, laid out by hand; in the second all bytes differ. */
+/* Three events of 285, 24 and 26 bytes, laid out by hand; in the second all bytes differ. */
 START_TEST(persistent_events_one_behind_another)
 {
 	static const struct place places[] = {
@@ -224,7 +224,7 @@ START_TEST(persistent_events_one_behind_another)
 	};
 	const struct em_page *page = page_of(EM_BY_LOG, 0x0d);
 	const struct em_group *group = &page->groups[0];
-	uint8_t scratch[EM_ENTRY_SCRATCH], *second = data + 512 + 29;
+	uint8_t scratch[EM_ENTRY_SCRATCH], *second = data + 512 + 24 + 261;
 
 	memset(data, 0, sizeof(data));
 	data[4] = 3;
@@ -233,11 +233,13 @@ START_TEST(persistent_events_one_behind_another)
 	data[512] = 0x04;
 	data[512 + 2] = 21;
 	data[512 + 22] = 5;
+	data[512 + 23] = 1;
 	for (unsigned i = 0; i < 24; i++)
 		second[i] = (uint8_t)(0x11 * (i % 13) + i);
 	second[2] = 21;
 	second[22] = second[23] = 0;
 	second[24] = 0xdf;
+	second[24 + 1] = 7;
 	second[24 + 2] = 23; /* a longer header */
 	ck_assert_ptr_null(em_group_entry(group, data, 512 + 23, 0, scratch));
 	ck_assert_uint_eq(em_group_entry(group, data, sizeof(data), 0, scratch)[0], 0x04);
@@ -263,7 +265,7 @@ START_TEST(persistent_events_one_behind_another)
 	ck_assert_str_eq(text_of(group->fields, group->field_count, "data_bytes",
 				 em_group_entry(group, data, sizeof(data), 0, scratch),
 				 group->stride),
-			 "5");
+			 "261");
 	data[512 + 2] = 20; /* a header that is shorter than a header is: nothing behind it */
 	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 0, scratch));
 	ck_assert_ptr_null(em_group_entry(group, data, sizeof(data), 1, scratch));
