@@ -264,7 +264,7 @@ def test_every_error_of_every_drive():
         for entry in values["entries"]:
             where = f"{device} entry {entry['entry']}"
             results.append(pages.compare(
-                where, without_lists(entry, "entry", "status", "status_text"), pages.ERROR,
+                where, without_lists(entry, "entry", "status", "status_text", "cause"), pages.ERROR,
                 log[entry["entry"] - 1]))
             if entry["entry"] in theirs:
                 results.append(compare_smartctl_error(where, entry, theirs[entry["entry"]]))
