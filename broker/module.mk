@@ -21,6 +21,7 @@ broker_libember_broker_a_SOURCES = \
 	broker/record_mask.c broker/record_mask.h \
 	broker/record_text.c broker/record_text.h \
 	broker/recorded.c broker/recorded.h \
+	broker/identify.h \
 	broker/requests.c broker/state.h broker/stations.c \
 	broker/sysfs.c broker/sysfs.h
 

@@ -261,7 +261,7 @@ static const struct em_discover_ops discover_ops = {
 
 static bool has_identity(const struct entry *e)
 {
-	return em_recorded_find(e->drive, "identify-page");
+	return em_recorded_identify(e->drive);
 }
 
 /* Those that told who they are come first: others may be controllers of theirs. */

@@ -4,18 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/identify.h"
 #include "lib/base/text.h"
-
-/* In Identify Controller and Identify Namespace. */
-#define ID_SERIAL   4
-#define SERIAL_SIZE 20
-#define ID_FGUID    112
-#define ID_SUBNQN   768
-#define SUBNQN_SIZE 256
-#define NS_NGUID    104
-#define NS_EUI64    120
-#define GUID_SIZE   16
-#define EUI64_SIZE  8
 
 #define SEARCHED_SERIAL 4 /* shorter ones stand anywhere by chance */
 #define SEARCHED_NQN	12
@@ -176,33 +166,35 @@ static void replace_everywhere(struct em_recorded *r, const struct word *w)
 static void mask_names(struct em_record_mask *mask, struct em_recorded *r, uint8_t *identify)
 {
 	if (identify)
-		mask_binary(mask, identify + ID_FGUID, GUID_SIZE);
+		mask_binary(mask, identify + EM_ID_FGUID, EM_GUID_SIZE);
 	for (unsigned i = 0; i < r->page_count; i++) {
 		struct em_recorded_page *page = &r->pages[i];
 
-		if (!page->data || !page->key || strcmp(page->key, "namespace-page") != 0)
+		if (!page->data || !em_recorded_is_namespace(page))
 			continue;
-		mask_binary(mask, page->data + NS_NGUID, GUID_SIZE);
-		mask_binary(mask, page->data + NS_EUI64, EUI64_SIZE);
+		mask_binary(mask, page->data + EM_NS_NGUID, EM_GUID_SIZE);
+		mask_binary(mask, page->data + EM_NS_EUI64, EM_EUI64_SIZE);
 	}
 }
 
 /* NQNs first: a serial number may be part of one. The fields themselves at the end. */
 int em_record_mask_drive(struct em_record_mask *mask, struct em_recorded *r)
 {
-	const struct em_recorded_page *page = em_recorded_find(r, "identify-page");
-	uint8_t *identify = page ? page->data : NULL;
+	uint8_t *identify = em_recorded_identify(r);
 	struct em_ipc_drive *i = &r->info;
 	struct word words[4] = { 0 };
 
 	choose_word(mask, SERIAL, i->serial, sizeof(i->serial), &words[2]);
 	if (identify)
-		choose_word(mask, SERIAL, (char *)identify + ID_SERIAL, SERIAL_SIZE, &words[3]);
+		choose_word(mask, SERIAL, (char *)identify + EM_ID_SERIAL, EM_ID_SERIAL_SIZE,
+			    &words[3]);
 	/* A name that Linux made changes with the serial number in it. */
 	if (!(words[2].searched && em_recorded_is_made(i->subsystem_nqn)))
 		choose_word(mask, NQN, i->subsystem_nqn, sizeof(i->subsystem_nqn), &words[0]);
-	if (identify && !(words[3].searched && em_recorded_is_made((char *)identify + ID_SUBNQN)))
-		choose_word(mask, NQN, (char *)identify + ID_SUBNQN, SUBNQN_SIZE, &words[1]);
+	if (identify &&
+	    !(words[3].searched && em_recorded_is_made((char *)identify + EM_ID_SUBNQN)))
+		choose_word(mask, NQN, (char *)identify + EM_ID_SUBNQN, EM_ID_SUBNQN_SIZE,
+			    &words[1]);
 	for (unsigned n = 0; n < EM_COUNT(words); n++)
 		replace_everywhere(r, &words[n]);
 	for (unsigned n = 0; n < EM_COUNT(words); n++)

@@ -5,15 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/identify.h"
 #include "lib/base/le.h"
 #include "lib/base/text.h"
 
 #define LINE_BYTES   16u
-#define NS_NSZE	     0 /* in Identify Namespace */
-#define NS_FLBAS     26
-#define NS_LBAF	     128
-#define ID_SUBNQN    768 /* in Identify Controller */
-#define SUBNQN_SIZE  256
 #define STATUS_BEGIN "at = 0s "
 
 const char *em_record_outcome(const struct em_outcome *outcome, char *buf, size_t size)
@@ -91,7 +87,7 @@ static void add_identity(struct em_buf *out, const struct em_recorded *r)
 	const struct em_ipc_drive *i = &r->info;
 	char text[EM_IPC_STRING_MAX];
 
-	if (em_recorded_find(r, "identify-page"))
+	if (em_recorded_identify(r))
 		return;
 	add_value(out, "vid", r->vendor);
 	add_value(out, "serial", em_text_clean(text, sizeof(text), i->serial, strlen(i->serial)));
@@ -103,12 +99,12 @@ static void add_identity(struct em_buf *out, const struct em_recorded *r)
 /* Unless it follows from Identify, as with Linux. */
 static void add_nqn(struct em_buf *out, const struct em_recorded *r)
 {
-	const struct em_recorded_page *identify = em_recorded_find(r, "identify-page");
+	const uint8_t *identify = em_recorded_identify(r);
 	const char *nqn = r->info.subsystem_nqn;
 	char text[EM_IPC_STRING_MAX];
 
-	if (em_recorded_is_made(nqn) ||
-	    (identify && strncmp((const char *)identify->data + ID_SUBNQN, nqn, SUBNQN_SIZE) == 0))
+	if (em_recorded_is_made(nqn) || (identify && strncmp((const char *)identify + EM_ID_SUBNQN,
+							     nqn, EM_ID_SUBNQN_SIZE) == 0))
 		return;
 	add_value(out, "nqn", em_text_clean(text, sizeof(text), nqn, strlen(nqn)));
 }
@@ -144,9 +140,9 @@ static void add_namespace(struct em_buf *out, const struct em_recorded *r,
 			  const struct em_recorded_page *page)
 {
 	const struct em_recorded_namespace *ns = namespace_of(r, page->request.nsid);
-	unsigned flbas = page->data[NS_FLBAS], format = (flbas & 0x0f) | (flbas >> 5 & 3) << 4;
-	uint8_t shift = page->data[NS_LBAF + 4 * format + 2];
-	uint64_t blocks = em_le64(page->data + NS_NSZE);
+	unsigned flbas = page->data[EM_NS_FLBAS], format = (flbas & 0x0f) | (flbas >> 5 & 3) << 4;
+	uint8_t shift = page->data[EM_NS_LBAF + 4 * format + 2];
+	uint64_t blocks = em_le64(page->data + EM_NS_NSZE);
 
 	/* The simulator's disks have blocks of 512 or of 4096 bytes. */
 	if (shift > 20)
@@ -159,11 +155,6 @@ static void add_namespace(struct em_buf *out, const struct em_recorded *r,
 	add_dump(out, page->data, page->request.len);
 }
 
-static bool is_namespace(const struct em_recorded_page *page)
-{
-	return page->key && strcmp(page->key, "namespace-page") == 0;
-}
-
 /* One namespace that did not come takes no other with it. */
 static void add_refusal(struct em_buf *out, const struct em_recorded_page *page)
 {
@@ -174,24 +165,12 @@ static void add_refusal(struct em_buf *out, const struct em_recorded_page *page)
 	char text[128];
 
 	em_buf_addf(out, "# %s 0x%02x", name, q->page);
-	if (is_namespace(page))
+	if (em_recorded_is_namespace(page))
 		em_buf_addf(out, " of namespace %u", q->nsid);
 	em_buf_addf(out, ": %s\n", em_record_outcome(&page->outcome, text, sizeof(text)));
-	if (page->outcome.answer == EM_ANSWER_STATUS && !is_namespace(page))
+	if (page->outcome.answer == EM_ANSWER_STATUS && !em_recorded_is_namespace(page))
 		em_buf_addf(out, STATUS_BEGIN "refuse %s 0x%02x 0x%x\n", name, q->page,
 			    page->outcome.status);
-}
-
-/* What controllers of one drive have each for itself. */
-static bool is_own(const struct em_recorded_page *page)
-{
-	static const char *const own[] = { "identify-page", "error-page", "effects-page",
-					   "supported-page" };
-
-	for (unsigned i = 0; page->key && i < EM_COUNT(own); i++)
-		if (strcmp(page->key, own[i]) == 0)
-			return true;
-	return false;
 }
 
 static void add_page(struct em_buf *out, const struct em_recorded *r,
@@ -199,9 +178,9 @@ static void add_page(struct em_buf *out, const struct em_recorded *r,
 {
 	if (!page->data && page->outcome.answer != EM_ANSWER_DONE)
 		add_refusal(out, page);
-	else if (!page->key || !page->data || (sister && !is_own(page)))
+	else if (!page->key || !page->data || (sister && !em_recorded_is_own(page)))
 		return;
-	else if (is_namespace(page))
+	else if (em_recorded_is_namespace(page))
 		add_namespace(out, r, page);
 	else {
 		em_buf_addf(out, "%s = <<\n", page->key);

@@ -8,20 +8,14 @@
 #include <string.h>
 
 #include "broker/checks.h"
+#include "broker/identify.h"
 #include "broker/sysfs.h"
 #include "lib/base/le.h"
 
-#define SLOTS "/sys/bus/pci/slots"
+#define KEY_IDENTIFY  "identify-page"
+#define KEY_NAMESPACE "namespace-page"
+#define SLOTS	      "/sys/bus/pci/slots"
 
-/* In Identify Controller. */
-#define ID_VID	       0
-#define ID_VER	       80
-#define ID_CNTRLTYPE   111
-#define ID_OACS	       256
-#define ID_LPA	       261
-#define ID_ELPE	       262
-#define ID_SANICAP     328
-#define ID_NN	       516
 #define OACS_SECURITY  (1u << 0)
 #define OACS_SELF_TEST (1u << 4)
 #define LPA_EFFECTS    (1u << 1)
@@ -36,19 +30,20 @@
 #define CNS_LIST		0x02
 #define ERROR_ENTRY_BYTES	64u
 
-static const uint8_t *identify_of(const struct em_recorded *r)
+/* A bit of the byte at that place of Identify Controller. */
+static bool announces(const struct em_recorded *r, unsigned at, unsigned bit)
 {
-	const struct em_recorded_page *page = em_recorded_find(r, "identify-page");
+	const uint8_t *id = em_recorded_identify(r);
 
-	return page ? page->data : NULL;
+	return id && id[at] & bit;
 }
 
 static bool is_discovery(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
+	const uint8_t *id = em_recorded_identify(r);
 
 	return strcmp(r->info.controller_type, "discovery") == 0 ||
-	       (id && id[ID_CNTRLTYPE] == TYPE_DISCOVERY);
+	       (id && id[EM_ID_CNTRLTYPE] == TYPE_DISCOVERY);
 }
 
 /* Unless the drive tells its commands and this one is not among them. */
@@ -69,9 +64,7 @@ static uint32_t wants_identify(const struct em_recorded *r)
 
 static uint32_t wants_effects(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
-
-	return id && id[ID_LPA] & LPA_EFFECTS ? 4096 : 0;
+	return announces(r, EM_ID_LPA, LPA_EFFECTS) ? 4096 : 0;
 }
 
 static uint32_t wants_mandatory(const struct em_recorded *r)
@@ -82,57 +75,52 @@ static uint32_t wants_mandatory(const struct em_recorded *r)
 /* Without the extended form no log is read from an offset on. */
 static uint32_t wants_errors(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
-	uint32_t len = id ? (id[ID_ELPE] + 1u) * ERROR_ENTRY_BYTES : 0;
+	const uint8_t *id = em_recorded_identify(r);
+	uint32_t len = id ? (id[EM_ID_ELPE] + 1u) * ERROR_ENTRY_BYTES : 0;
 
 	if (is_discovery(r))
 		return 0;
-	return len > 4096 && !(id[ID_LPA] & LPA_EXTENDED) ? 4096 : len;
+	return len > 4096 && !(id[EM_ID_LPA] & LPA_EXTENDED) ? 4096 : len;
 }
 
 static uint32_t wants_self_test(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
-	bool announced = id && em_le16(id + ID_OACS) & OACS_SELF_TEST;
-
-	return announced && has_command(r, OPCODE_SELF_TEST) ? 564 : 0;
+	return announces(r, EM_ID_OACS, OACS_SELF_TEST) && has_command(r, OPCODE_SELF_TEST) ? 564
+											    : 0;
 }
 
 static uint32_t wants_sanitize(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
+	const uint8_t *id = em_recorded_identify(r);
 
-	return id && em_le32(id + ID_SANICAP) ? 512 : 0;
+	return id && em_le32(id + EM_ID_SANICAP) ? 512 : 0;
 }
 
 static uint32_t wants_supported(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
-
-	return id && id[ID_LPA] & LPA_SUPPORTED ? 1024 : 0;
+	return announces(r, EM_ID_LPA, LPA_SUPPORTED) ? 1024 : 0;
 }
 
 /* By who made the controller: what others have there, reading may change. */
 static uint32_t wants_memblaze(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
+	const uint8_t *id = em_recorded_identify(r);
 
-	return id && em_le16(id + ID_VID) == VID_MEMBLAZE ? 512 : 0;
+	return id && em_le16(id + EM_ID_VID) == VID_MEMBLAZE ? 512 : 0;
 }
 
 static uint32_t wants_security(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
-	bool announced = id && em_le16(id + ID_OACS) & OACS_SECURITY;
-
-	return announced && has_command(r, OPCODE_SECURITY_RECEIVE) ? 2048 : 0;
+	return announces(r, EM_ID_OACS, OACS_SECURITY) && has_command(r, OPCODE_SECURITY_RECEIVE)
+		       ? 2048
+		       : 0;
 }
 
 static uint32_t wants_list(const struct em_recorded *r)
 {
-	const uint8_t *id = identify_of(r);
+	const uint8_t *id = em_recorded_identify(r);
 
-	return id && !is_discovery(r) && em_le32(id + ID_VER) >= VER_1_1 ? EM_IDENTIFY_SIZE : 0;
+	return id && !is_discovery(r) && em_le32(id + EM_ID_VER) >= VER_1_1 ? EM_IDENTIFY_SIZE : 0;
 }
 
 /* Effects come before what they tell of. */
@@ -141,19 +129,20 @@ static const struct step {
 	enum em_op op;
 	uint8_t code;
 	uint16_t specific;
+	bool own;
 	uint32_t (*wants)(const struct em_recorded *r);
 } steps[] = {
-	{ "identify-page", EM_OP_IDENTIFY, 0x01, 0, wants_identify },
-	{ "effects-page", EM_OP_GET_LOG, 0x05, 0, wants_effects },
-	{ "supported-page", EM_OP_GET_LOG, 0x00, 0, wants_supported },
-	{ "smart-page", EM_OP_GET_LOG, EM_LID_SMART, 0, wants_mandatory },
-	{ "error-page", EM_OP_GET_LOG, EM_LID_ERROR, 0, wants_errors },
-	{ "firmware-page", EM_OP_GET_LOG, 0x03, 0, wants_mandatory },
-	{ "selftest-page", EM_OP_GET_LOG, 0x06, 0, wants_self_test },
-	{ "sanitize-page", EM_OP_GET_LOG, 0x81, 0, wants_sanitize },
-	{ "vendor-page", EM_OP_GET_LOG, 0xca, 0, wants_memblaze },
-	{ "security-page", EM_OP_SECURITY_RECEIVE, 0x01, 0x0001, wants_security },
-	{ NULL, EM_OP_IDENTIFY, CNS_LIST, 0, wants_list },
+	{ KEY_IDENTIFY, EM_OP_IDENTIFY, 0x01, 0, true, wants_identify },
+	{ "effects-page", EM_OP_GET_LOG, 0x05, 0, true, wants_effects },
+	{ "supported-page", EM_OP_GET_LOG, 0x00, 0, true, wants_supported },
+	{ "smart-page", EM_OP_GET_LOG, EM_LID_SMART, 0, false, wants_mandatory },
+	{ "error-page", EM_OP_GET_LOG, EM_LID_ERROR, 0, true, wants_errors },
+	{ "firmware-page", EM_OP_GET_LOG, 0x03, 0, false, wants_mandatory },
+	{ "selftest-page", EM_OP_GET_LOG, 0x06, 0, false, wants_self_test },
+	{ "sanitize-page", EM_OP_GET_LOG, 0x81, 0, false, wants_sanitize },
+	{ "vendor-page", EM_OP_GET_LOG, 0xca, 0, false, wants_memblaze },
+	{ "security-page", EM_OP_SECURITY_RECEIVE, 0x01, 0x0001, false, wants_security },
+	{ NULL, EM_OP_IDENTIFY, CNS_LIST, 0, false, wants_list },
 };
 
 static void ask_step(const struct step *step, uint32_t len, struct em_ipc_request *ret)
@@ -186,7 +175,7 @@ bool em_recorded_next(struct em_recorded *r, struct em_ipc_request *ret, const c
 		.nsid = r->namespaces[r->next_namespace++].nsid,
 		.len = EM_IDENTIFY_SIZE,
 	};
-	*ret_key = "namespace-page";
+	*ret_key = KEY_NAMESPACE;
 	return true;
 }
 
@@ -218,7 +207,7 @@ static void take_list(struct em_recorded *r, const uint8_t *list)
 /* NVMe 1.0 has no list: they are 1 to NN. */
 static void count_namespaces(struct em_recorded *r, const uint8_t *id)
 {
-	uint32_t count = em_le32(id + ID_NN);
+	uint32_t count = em_le32(id + EM_ID_NN);
 
 	if (wants_list(r) || is_discovery(r))
 		return;
@@ -261,7 +250,7 @@ int em_recorded_take(struct em_recorded *r, const struct em_ipc_request *request
 	r->cut = !came && outcome->answer != EM_ANSWER_STATUS;
 	if (came && !key)
 		take_list(r, data);
-	else if (came && strcmp(key, "identify-page") == 0)
+	else if (came && strcmp(key, KEY_IDENTIFY) == 0)
 		count_namespaces(r, data);
 	return 0;
 }
@@ -272,6 +261,26 @@ const struct em_recorded_page *em_recorded_find(const struct em_recorded *r, con
 		if (r->pages[i].data && r->pages[i].key && strcmp(r->pages[i].key, key) == 0)
 			return &r->pages[i];
 	return NULL;
+}
+
+uint8_t *em_recorded_identify(const struct em_recorded *r)
+{
+	const struct em_recorded_page *page = em_recorded_find(r, KEY_IDENTIFY);
+
+	return page ? page->data : NULL;
+}
+
+bool em_recorded_is_namespace(const struct em_recorded_page *page)
+{
+	return page->key && strcmp(page->key, KEY_NAMESPACE) == 0;
+}
+
+bool em_recorded_is_own(const struct em_recorded_page *page)
+{
+	for (unsigned i = 0; page->key && i < EM_COUNT(steps); i++)
+		if (steps[i].key && strcmp(page->key, steps[i].key) == 0)
+			return steps[i].own;
+	return false;
 }
 
 unsigned em_recorded_count(const struct em_recorded *r)

@@ -65,4 +65,10 @@ bool em_recorded_is_made(const char *nqn);
 /* A page that came, or NULL. */
 const struct em_recorded_page *em_recorded_find(const struct em_recorded *recorded,
 						const char *key);
+/* Identify Controller, where it came; it belongs to the recording. */
+uint8_t *em_recorded_identify(const struct em_recorded *recorded);
 unsigned em_recorded_count(const struct em_recorded *recorded); /* of pages that came */
+/* Identify of a namespace. */
+bool em_recorded_is_namespace(const struct em_recorded_page *page);
+/* What each controller of a drive has for itself. */
+bool em_recorded_is_own(const struct em_recorded_page *page);

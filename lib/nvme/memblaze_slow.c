@@ -62,20 +62,7 @@ static bool get_time(const uint8_t *entry, size_t len, char text[EM_VALUE_TEXT_S
 static const struct em_field entry_fields[] = {
 	ENTRY("timestamp_ms", 0, 8, "Drive's clock", "milliseconds",
 	      "The drive's clock when it noted the command."),
-	{
-		.key = "time",
-		.offset = 0,
-		.len = 8,
-		.type = EM_TEXT,
-		.flags = EM_DERIVED,
-		.trust = EM_TRUST_DERIVED,
-		.derive_text = get_time,
-		.label = "Time",
-		.unit = "",
-		.help = "The same as a time of day; absent when the clock counts since the drive "
-			"was started.",
-		.ref = REF "bytes at 0 of an entry",
-	},
+	EM_MEMBLAZE_TIME_ROW(0, 8, get_time, REF "bytes at 0 of an entry"),
 	ENTRY("latency_us", 8, 4, "Latency", "microseconds", "How long the command took."),
 	ENTRY("queue", 12, 4, "Queue", "", "Submission queue of the command."),
 	PART(EM_UINT, "opcode", 16, 0, 8, "Opcode", "Opcode of the command."),

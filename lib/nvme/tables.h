@@ -47,6 +47,17 @@ extern const struct em_page em_page_supported_logs;
 /* A clock of a Memblaze drive as RFC 3339; false: nobody has set it, or it is beyond all years. */
 bool em_memblaze_time(uint64_t ms, char text[EM_VALUE_TEXT_SIZE]);
 
+/* The row that shows it, of the clock in those bytes. */
+#define EM_MEMBLAZE_TIME_ROW(at, width, how, from)                                                 \
+	{                                                                                          \
+		.key = "time", .offset = (at), .len = (width), .type = EM_TEXT,                    \
+		.flags = EM_DERIVED, .trust = EM_TRUST_DERIVED, .derive_text = (how),              \
+		.label = "Time", .unit = "",                                                       \
+		.help = "The same as a time of day; absent when the clock counts since the drive " \
+			"was started.",                                                            \
+		.ref = from,                                                                       \
+	}
+
 /* One bit or value and its name; EM_NAMES_END closes the list. */
 #define EM_NAMES_END                                                                               \
 	{                                                                                          \
